@@ -1,0 +1,317 @@
+package plans
+
+import "time"
+
+// Version is the plan schema version this package reads (key "version").
+const Version = 1
+
+// A Position is a place in a plan file. Line and Col count from 1, Col in characters.
+type Position struct {
+	File string
+	Line int
+	Col  int
+}
+
+// A Plan is one checked plan file with every default filled in and every variable replaced.
+// It is not changed after Load returns it.
+type Plan struct {
+	Path        string // as the user gave it; "-" for standard input
+	Dir         string // absolute folder that relative paths in the plan start from
+	Name        string
+	Description string
+	Hash        string // "sha256:" and 64 hex digits over the effective plan, comments and layout left out
+	Source      []byte // the file's text, before variables are replaced
+	Vars        []Var  // in document order
+	Targets     []*Target
+	Requests    []*Request
+	Stages      []*Stage // at least one, names unique
+}
+
+// A Var is one entry of "vars" with the value it has in this run.
+type Var struct {
+	Name  string
+	Value string
+}
+
+// A Target is a system under test: one service, reachable at one or several URLs.
+type Target struct {
+	Name    string
+	Pos     Position
+	URLs    []URL         // at least one; load is spread evenly over them
+	TLS     TLS           // used by https URLs
+	Build   *Command      // nil: nothing to build
+	Start   *Command      // nil: the target is already running; perfplan does not start or stop it
+	Ready   Ready         // how to tell that it answers
+	Stop    time.Duration // time between SIGTERM and SIGKILL
+	Observe bool          // sample CPU, memory and faults of the started process tree
+}
+
+// A URL is the base address of a target: scheme, host and port, and a path prefix (often empty).
+type URL struct {
+	Scheme string // "http" or "https"
+	Host   string // host name or IP address without brackets
+	Port   int    // 1 to 65535, the scheme's default filled in
+	Path   string // prefix for request paths, without a trailing slash; "" for none
+}
+
+// TLS says how an https target is verified.
+type TLS struct {
+	CAFile     string // absolute path of a PEM file; "" means the system's roots
+	ServerName string // "" means the URL's host
+	SkipVerify bool
+}
+
+// A Command is a program with its arguments, run without a shell.
+type Command struct {
+	Text string   // as written in the plan
+	Args []string // at least one
+	Dir  string   // absolute working folder
+}
+
+// Ready says how perfplan learns that a target takes requests: GET Path answers 2xx within Within.
+type Ready struct {
+	Path   string // "" means that a TCP connection is enough
+	Within time.Duration
+}
+
+// A Request is one kind of request with what its answer must look like.
+type Request struct {
+	Name           string
+	Pos            Position
+	Target         *Target
+	Method         string
+	Path           Template // path and query as sent in the request line, percent-encoding done, before Target's prefix is added
+	Headers        []Header // in document order, without Host
+	Host           string   // Host header; "" means the URL's authority
+	Body           Template // empty for no body
+	HasBody        bool     // true also for an explicitly empty body (Content-Length: 0)
+	Data           []*Data  // the data sources that the templates use
+	Redirects      int      // how many redirects are followed; 0 reports the 3xx itself
+	ExpectContinue bool     // the plan sets "Expect: 100-continue"
+	Expect         Expect
+}
+
+// A Header is one request header field.
+type Header struct {
+	Name  string
+	Value Template
+}
+
+// A Template is text with places that are filled from data for each request, in order.
+type Template []Part
+
+// A Part is a literal (Data nil) or the value of a data column.
+type Part struct {
+	Literal string
+	Data    *Data
+	Column  int // index into Data.Columns
+}
+
+// Data is a table read from a CSV or JSONL file. Row i mod len(Rows) serves request i.
+type Data struct {
+	Name    string
+	File    string // absolute path
+	Columns []string
+	Rows    [][]string // JSONL values that are not text stand as compact JSON
+}
+
+// Expect says which answers count as completed; every other end of a request is failed.
+type Expect struct {
+	Status   []StatusRange // at least one
+	Contains string        // text that the body must hold; "" for any
+	JSON     []JSONExpect
+}
+
+// A StatusRange is an inclusive range of HTTP status codes.
+type StatusRange struct{ From, To int }
+
+// A JSONExpect is one condition on a JSON body.
+type JSONExpect struct {
+	Path   string // as written: $.items, $.items[0].title
+	Exists *bool
+	Equals *string // compact JSON of the wanted value
+	Length *int    // of an array, object or text
+}
+
+// A Stage is one experiment of a plan.
+type Stage struct {
+	Name string
+	Pos  Position
+	Work Work
+	SLOs []SLO // the stage's own, then the plan-wide ones that apply to its kind
+}
+
+// Work is what a stage does: *Microbenchmark, *Warmup or *Load.
+type Work interface{ Kind() string }
+
+// Kind is the word for the stage's work in plans, results and reports.
+func (*Microbenchmark) Kind() string { return "microbenchmark" }
+
+// Kind is the word for the stage's work in plans, results and reports.
+func (*Warmup) Kind() string { return "warmup" }
+
+// Kind is the word for the stage's work in plans, results and reports.
+func (*Load) Kind() string { return "load" }
+
+// A Microbenchmark times a subject (a command that speaks the subject protocol) over a list of sizes.
+type Microbenchmark struct {
+	Build     *Command // nil: nothing to build
+	Subject   Command
+	Sizes     []int // ascending, unique, at least one
+	Forks     int   // fresh processes per size
+	Samples   int   // measured samples per fork and size
+	MinTime   time.Duration // least measured time of one sample
+	Warmup    Until
+	Timeout   time.Duration // longest time to wait for one answer of the subject
+	Reference *Reference    // nil: none
+	Seed      uint64        // order of the forks
+}
+
+// Until says when a warm-up ends: after a fixed time, or when the series is steady, at the latest after AtMost.
+type Until struct {
+	Steady bool
+	AtMost time.Duration // with Steady false: the exact time; 0 means no warm-up
+}
+
+// A Reference is a published series that a report draws beside the measured one.
+type Reference struct {
+	Name   string
+	Source string
+	Points []ReferencePoint // ascending by size
+}
+
+// A ReferencePoint is the published time at one size.
+type ReferencePoint struct {
+	Size int
+	Time time.Duration
+}
+
+// A Warmup sends load whose samples are thrown away, but counted.
+type Warmup struct {
+	Request     *Request
+	Rate        float64 // arrivals per second
+	Until       Until
+	MaxInFlight int
+	Timeout     time.Duration
+}
+
+// Arrivals is the arrival process of a load stage.
+type Arrivals string
+
+// The arrival processes.
+const (
+	Uniform Arrivals = "uniform" // evenly spaced
+	Poisson Arrivals = "poisson" // exponential gaps
+)
+
+// AtMax says what becomes of an arrival while max_in_flight requests are under way.
+type AtMax string
+
+// The rules for an arrival at the in-flight bound.
+const (
+	Wait AtMax = "wait" // it waits, its intended time kept
+	Drop AtMax = "drop" // it is counted as dropped and never sent
+)
+
+// A Load offers requests at a declared rate, whatever the target does (open model).
+type Load struct {
+	Request     *Request
+	Arrivals    Arrivals
+	Seed        uint64
+	Profile     []Segment // at least one
+	MaxInFlight int
+	AtMax       AtMax
+	Timeout     time.Duration // from the send to the last byte
+	Drain       time.Duration // after the last arrival, for what is still in flight
+	KeepAlive   bool
+}
+
+// Duration is the planned length of the profile, without the drain.
+func (l *Load) Duration() time.Duration {
+	var d time.Duration
+	for _, s := range l.Profile {
+		d += s.Over
+	}
+	return d
+}
+
+// A Segment is a piece of a rate profile. From equals To in a hold; the rate is linear in between.
+type Segment struct {
+	Name string // "ramp 10/s to 100/s", "hold 400/s"; unique within the stage
+	Kind string // "ramp", "hold" or "step"
+	Pos  Position
+	From float64 // arrivals per second, the total over all hosts
+	To   float64
+	Over time.Duration
+}
+
+// Planned is the mean number of arrivals the segment offers.
+func (s Segment) Planned() float64 { return (s.From + s.To) / 2 * s.Over.Seconds() }
+
+// An SLO is an assertion of the plan, parsed.
+type SLO struct {
+	Text   string // as written
+	Pos    Position
+	Metric Metric
+	Op     string  // "<", "<=", ">", ">=", "=="
+	Limit  float64 // in Unit
+	Unit   Unit
+}
+
+// A Metric names the quantity that an SLO limits.
+type Metric struct {
+	Kind     MetricKind
+	Clock    Clock   // for Quantile, Mean, Min, Max
+	Quantile float64 // 0 to 1, for Quantile and for Time
+	Target   string  // for CPU and RSS: a target's name
+	Size     int     // for Time
+}
+
+// MetricKind is the quantity of a Metric.
+type MetricKind string
+
+// The quantities an SLO can limit.
+const (
+	Quantile    MetricKind = "quantile"    // of Clock, over all offered requests; failed ones count as over the limit
+	Mean        MetricKind = "mean"        // of Clock, of completed requests and timeouts
+	Min         MetricKind = "min"         // of Clock
+	Max         MetricKind = "max"         // of Clock; failed ones count as over the limit
+	ErrorRate   MetricKind = "error_rate"  // (failed + dropped + unfinished) / offered
+	SuccessRate MetricKind = "success"     // completed / offered
+	Failed      MetricKind = "failed"      // failed + unfinished, a count
+	Dropped     MetricKind = "dropped"     // a count
+	Throughput  MetricKind = "throughput"  // completed per second, or as a share of offered when the limit is in %
+	CPU         MetricKind = "cpu"         // mean of a target's process tree, 1 = one core busy
+	RSS         MetricKind = "rss"         // maximum of a target's process tree, bytes
+	Time        MetricKind = "time"        // of one microbenchmark iteration at Size
+	Slope       MetricKind = "slope"       // of the linear fit over sizes, ns per row
+	Growth      MetricKind = "growth"      // class of the growth over sizes; Limit is its index in GrowthClasses
+	AllocBytes  MetricKind = "alloc_bytes" // allocated bytes per iteration, the largest over sizes
+)
+
+// GrowthClasses in ascending order, as SLOs and results name them.
+var GrowthClasses = [...]string{"constant", "logarithmic", "linear", "linearithmic", "quadratic", "cubic"}
+
+// Clock is which of a request's times a Metric looks at.
+type Clock string
+
+// The times of a request.
+const (
+	Response Clock = "response" // last byte − intended
+	Service  Clock = "service"  // last byte − sent
+	Lag      Clock = "lag"      // sent − intended
+)
+
+// Unit is the unit of an SLO's limit and value.
+type Unit string
+
+// The units.
+const (
+	Nanoseconds Unit = "ns"
+	Share       Unit = "share" // 0.01 is 1 %
+	PerSecond   Unit = "per_s"
+	Count       Unit = "count"
+	Bytes       Unit = "bytes"
+	NsPerRow    Unit = "ns_per_row"
+	Class       Unit = "class"
+)

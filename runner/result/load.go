@@ -1,0 +1,178 @@
+package result
+
+// Counts are the ends of requests. Offered = Sent + Dropped and Sent = Completed + Failed + Unfinished.
+type Counts struct {
+	Offered    int64 `json:"offered"`    // arrivals of the schedule that came due
+	Sent       int64 `json:"sent"`       // first byte handed to the system, or the attempt to connect for it
+	Completed  int64 `json:"completed"`  // answered as expected
+	Failed     int64 `json:"failed"`     // every other end, timeouts among them
+	Dropped    int64 `json:"dropped"`    // offered, never sent
+	Unfinished int64 `json:"unfinished"` // still in flight when the drain ended
+}
+
+// A Distribution sums up times. All keys are null when Count is 0.
+type Distribution struct {
+	Count  int64    `json:"count"`
+	MinNS  *int64   `json:"min_ns"`
+	MeanNS *float64 `json:"mean_ns"`
+	P50NS  *int64   `json:"p50_ns"`
+	P90NS  *int64   `json:"p90_ns"`
+	P95NS  *int64   `json:"p95_ns"`
+	P99NS  *int64   `json:"p99_ns"`
+	P999NS *int64   `json:"p999_ns"`
+	MaxNS  *int64   `json:"max_ns"`
+	// CensoredFromNS is the shortest time of a request that had no answer when its wait ended (timeout or
+	// unfinished). Any value at or above it is a lower bound and shown with "≥". Null: nothing was censored.
+	CensoredFromNS *int64  `json:"censored_from_ns,omitempty"`
+	SumNS          float64 `json:"sum_ns,omitempty"`
+	// Histogram is the HDR histogram, V2 compressed, base64; see runner/hist.
+	Histogram string `json:"histogram,omitempty"`
+}
+
+// A Load is the record of a load or warm-up stage.
+type Load struct {
+	Counts
+	Request        string  `json:"request"`
+	Target         string  `json:"target"`
+	Engine         string  `json:"engine"`   // "goroutine"
+	Arrivals       string  `json:"arrivals"` // uniform or poisson
+	Seed           uint64  `json:"seed"`
+	MaxInFlight    int     `json:"max_in_flight"`
+	AtMax          string  `json:"at_max"` // wait or drop
+	KeepAlive      bool    `json:"keep_alive"`
+	TimeoutNS      int64   `json:"timeout_ns"`  // counted from the send
+	Planned        int64   `json:"planned"`     // arrivals of the whole schedule
+	PlannedNS      int64   `json:"planned_ns"`  // length of the whole schedule
+	DurationNS     int64   `json:"duration_ns"` // of the schedule's part that was offered, without the drain
+	DrainNS        int64   `json:"drain_ns"`
+	OfferedPerS    float64 `json:"offered_per_s"`
+	ThroughputPerS float64 `json:"throughput_per_s"` // completed / (duration + what the drain took)
+
+	// Response, Service and Lag hold completed requests, timeouts and unfinished ones. Requests that failed
+	// in another way are in FailedResponse; they never improve Response.
+	Response       Distribution `json:"response"`
+	Service        Distribution `json:"service"`
+	Lag            Distribution `json:"lag"`          // of all sent requests
+	Waiting        Distribution `json:"waiting"`      // part of lag: at the in-flight bound
+	DispatchLag    Distribution `json:"dispatch_lag"` // part of lag: the generator's own
+	FailedResponse Distribution `json:"failed_response"`
+
+	LimitsNS  []int64          `json:"limits_ns"` // thresholds that Over counters count against
+	Errors    []Error          `json:"errors"`    // by descending count
+	Status    map[string]int64 `json:"status"`    // final status codes of answers, "200": 1234
+	Segments  []Segment        `json:"segments"`
+	Hosts     []Host           `json:"hosts"`
+	Wire      Wire             `json:"wire"`
+	Series    []Second         `json:"series"`
+	Intervals []HistInterval   `json:"intervals,omitempty"`
+	Audit     Audit            `json:"audit"`
+}
+
+// Classes of errors: who is at fault.
+const (
+	ClassTarget    = "target"
+	ClassGenerator = "generator" // no descriptors, no ports, no memory on the load-generating machine
+)
+
+// An Error is one kind of failure with how often it happened.
+type Error struct {
+	Kind    string `json:"kind"`  // stable word: timeout, refused, reset, closed, status, expect, tls, dns, protocol, redirects, descriptors, ports …
+	Class   string `json:"class"` // target or generator
+	Count   int64  `json:"count"`
+	Example string `json:"example"` // text of one, at most 300 bytes
+}
+
+// A Segment is the record of one segment of the rate profile. Requests belong to it by intended time.
+type Segment struct {
+	Counts
+	Name           string       `json:"name"`
+	Kind           string       `json:"kind"`
+	FromPerS       float64      `json:"from_per_s"`
+	ToPerS         float64      `json:"to_per_s"`
+	StartNS        int64        `json:"start_ns"`
+	DurationNS     int64        `json:"duration_ns"`
+	Planned        int64        `json:"planned"`
+	ThroughputPerS float64      `json:"throughput_per_s"` // completed (of this segment's arrivals) / duration
+	Response       Distribution `json:"response"`
+	Service        Distribution `json:"service"`
+	Lag            Distribution `json:"lag"`
+	DispatchLag    Distribution `json:"dispatch_lag"`
+	Capped         int64        `json:"capped"` // arrivals that found max_in_flight requests under way
+	MeanInFlight   float64      `json:"mean_in_flight"`
+	// OverResponse[i] counts offered requests whose response time exceeded LimitsNS[i], that failed, were
+	// dropped or did not finish; OverService the same by service time, of sent requests.
+	OverResponse []int64 `json:"over_response"`
+	OverService  []int64 `json:"over_service"`
+	Bins         Bins    `json:"bins"`
+}
+
+// Bins cut a segment into equal pieces of intended time, for the dependence between requests.
+type Bins struct {
+	WidthNS int64     `json:"width_ns"`
+	Offered []int64   `json:"offered"`
+	Over    [][]int64 `json:"over"` // Over[i][bin] as OverResponse[i]
+}
+
+// A Host is one address that load was spread over.
+type Host struct {
+	Counts
+	Address  string       `json:"address"` // host:port as dialled
+	Response Distribution `json:"response"`
+}
+
+// Wire is what went over the network.
+type Wire struct {
+	Attempts  int64        `json:"attempts"`  // requests begun on a connection, hops of redirects included
+	Opened    int64        `json:"opened"`    // connections opened
+	Reused    int64        `json:"reused"`    // requests sent on a connection used before
+	Redirects int64        `json:"redirects"` // hops followed
+	BytesOut  int64        `json:"bytes_out"`
+	BytesIn   int64        `json:"bytes_in"`
+	BodyBytes int64        `json:"body_bytes"`
+	Connect   Distribution `json:"connect"` // TCP connect time
+	TLS       Distribution `json:"tls"`
+	FirstByte Distribution `json:"first_byte"` // first byte of the answer − sent
+}
+
+// A Second is one second of a load stage.
+type Second struct {
+	TNS       int64  `json:"t_ns"`      // its start
+	Offered   int64  `json:"offered"`   // arrivals intended in it
+	Sent      int64  `json:"sent"`      // by time of the send
+	Completed int64  `json:"completed"` // by time of the end
+	Failed    int64  `json:"failed"`    // by time of the end
+	Dropped   int64  `json:"dropped"`
+	InFlight  int64  `json:"in_flight"` // at its end
+	P50NS     *int64 `json:"p50_ns"`    // response times of arrivals intended in it
+	P99NS     *int64 `json:"p99_ns"`
+	MaxNS     *int64 `json:"max_ns"`
+	LagMaxNS  *int64 `json:"lag_max_ns"`
+}
+
+// A HistInterval is the response-time histogram of arrivals intended in [StartNS, EndNS).
+type HistInterval struct {
+	StartNS   int64  `json:"start_ns"`
+	EndNS     int64  `json:"end_ns"`
+	Histogram string `json:"histogram"`
+}
+
+// An Audit is what the load generator knows about its own part in the figures.
+type Audit struct {
+	Capped        int64    `json:"capped"`        // arrivals that found max_in_flight requests under way
+	MaxInFlight   int64    `json:"max_in_flight"` // largest number seen
+	MeanInFlight  float64  `json:"mean_in_flight"`
+	CPUShare      *float64 `json:"cpu_share"`       // of this process, 1 = one core
+	RunDelayShare *float64 `json:"run_delay_share"` // time its threads waited for a core / wall time
+	PauseMaxNS    *int64   `json:"pause_max_ns"`    // longest stall of a heartbeat in this process
+	GCPauseMaxNS  *int64   `json:"gc_pause_max_ns"`
+	StealShare    *float64 `json:"steal_share"`  // of the machine
+	ThrottledNS   *int64   `json:"throttled_ns"` // by its cgroup
+}
+
+// A Warmup is how a warm-up ended.
+type Warmup struct {
+	Until     string `json:"until"` // steady or duration
+	Settled   bool   `json:"settled"`
+	SettledNS *int64 `json:"settled_ns"` // since the stage's start
+	Excluded  int64  `json:"excluded"`   // requests or iterations thrown away
+}
