@@ -12,6 +12,17 @@ type Position struct {
 	Col  int
 }
 
+// A Problem is one fault of a plan, or a warning about it. The zero Severity is an error.
+type Problem struct {
+	Pos     Position
+	Path    string // "stages[1].load.rate"; "" for the file as a whole
+	What    string // "not a rate"
+	Got     string // "" when there is nothing to quote
+	Want    string
+	Hint    string // the fix, when there is one
+	Warning bool
+}
+
 // A Plan is one checked plan file with every default filled in and every variable replaced.
 // It is not changed after Load returns it.
 type Plan struct {
@@ -21,7 +32,8 @@ type Plan struct {
 	Description string
 	Hash        string // "sha256:" and 64 hex digits over the effective plan, comments and layout left out
 	Source      []byte // the file's text, before variables are replaced
-	Vars        []Var  // in document order
+	Warnings    []Problem
+	Vars        []Var // in document order
 	Targets     []*Target
 	Requests    []*Request
 	Stages      []*Stage // at least one, names unique
@@ -40,7 +52,7 @@ type Target struct {
 	URLs    []URL         // at least one; load is spread evenly over them
 	TLS     TLS           // used by https URLs
 	Build   *Command      // nil: nothing to build
-	Start   *Command      // nil: the target is already running; perfplan does not start or stop it
+	Start   []Command     // empty: already running, perfplan does not start or stop it; one per URL when the text uses ${address}, else one
 	Ready   Ready         // how to tell that it answers
 	Stop    time.Duration // time between SIGTERM and SIGKILL
 	Observe bool          // sample CPU, memory and faults of the started process tree
@@ -157,9 +169,9 @@ func (*Load) Kind() string { return "load" }
 type Microbenchmark struct {
 	Build     *Command // nil: nothing to build
 	Subject   Command
-	Sizes     []int // ascending, unique, at least one
-	Forks     int   // fresh processes per size
-	Samples   int   // measured samples per fork and size
+	Sizes     []int         // ascending, unique, at least one
+	Forks     int           // fresh processes per size
+	Samples   int           // measured samples per fork and size
 	MinTime   time.Duration // least measured time of one sample
 	Warmup    Until
 	Timeout   time.Duration // longest time to wait for one answer of the subject

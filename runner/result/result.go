@@ -77,13 +77,14 @@ type Environment struct {
 
 // A Target is a system under test as it was in this run.
 type Target struct {
-	Name    string   `json:"name"`
-	URLs    []string `json:"urls"`
-	Command string   `json:"command,omitempty"`
-	PID     int      `json:"pid,omitempty"`
-	LogFile string   `json:"log_file,omitempty"` // relative to the run's folder
-	ReadyNS int64    `json:"ready_ns,omitempty"` // from start to ready
-	Exit    string   `json:"exit,omitempty"`     // how it ended, if it ended before it was stopped
+	Name     string   `json:"name"`
+	Instance int      `json:"instance"` // from 0; a target with several processes has an entry for each
+	URLs     []string `json:"urls"`
+	Command  string   `json:"command,omitempty"`
+	PID      int      `json:"pid,omitempty"`
+	LogFile  string   `json:"log_file,omitempty"` // relative to the run's folder
+	ReadyNS  int64    `json:"ready_ns,omitempty"` // from start to ready
+	Exit     string   `json:"exit,omitempty"`     // how it ended, if it ended before it was stopped
 }
 
 // Severity of a Warning.
