@@ -1,0 +1,82 @@
+package schedule
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"time"
+)
+
+// Cursor walks the arrivals of a schedule in order, or every n-th of them. It
+// needs the same memory however long the schedule is. It is not safe for
+// concurrent use.
+type Cursor struct {
+	s      *Schedule
+	next   int64 // index of the next arrival to give
+	stride int64
+	span   int
+	p      process // poisson only
+	drawn  int64   // arrivals taken from p
+}
+
+// Cursor returns a cursor before the first arrival.
+func (s *Schedule) Cursor() *Cursor {
+	c := &Cursor{s: s, stride: 1}
+	if s.arrivals == Poisson {
+		c.p = newProcess(s.seed, s.total(), 0)
+	}
+	return c
+}
+
+// Shard returns a cursor over share i of n: arrivals i, i+n, i+2n and so on.
+// The n shares together are the whole schedule, each arrival once, and their
+// sizes differ by at most one. Generators that take one share each need not
+// talk to each other. It returns an error unless 0 <= i < n.
+func (s *Schedule) Shard(i, n int) (*Cursor, error) {
+	if i < 0 || i >= n {
+		return nil, fmt.Errorf("schedule: got share %d of %d, want 0 to the number of shares less 1", i, n)
+	}
+	c := s.Cursor()
+	c.next, c.stride = int64(i), int64(n)
+	return c, nil
+}
+
+// Next returns the offset of the next arrival from the start of the stage and
+// the index of its segment; ok is false after the last.
+func (c *Cursor) Next() (offset time.Duration, segment int, ok bool) {
+	if c.next >= c.s.len {
+		return 0, 0, false
+	}
+	spans := c.s.spans
+	for c.next >= spans[c.span].First+spans[c.span].Count {
+		c.span++
+	}
+	r := float64(c.next)
+	if c.s.arrivals == Poisson {
+		for ; c.drawn <= c.next; c.drawn++ {
+			r, _ = c.p.next()
+		}
+	}
+	c.next += c.stride
+	return c.s.offset(c.span, r), c.span, true
+}
+
+// Index returns the index in the whole schedule of the arrival that Next will
+// return; it is Len or more after the last.
+func (c *Cursor) Index() int64 { return c.next }
+
+// Fingerprint returns the SHA-256, in hexadecimal, of all offsets in ns, each
+// as eight bytes, big end first. It takes the time of a walk.
+func (s *Schedule) Fingerprint() string {
+	sum := sha256.New()
+	var b [8]byte
+	for c := s.Cursor(); ; {
+		offset, _, ok := c.Next()
+		if !ok {
+			return hex.EncodeToString(sum.Sum(nil))
+		}
+		binary.BigEndian.PutUint64(b[:], uint64(offset))
+		sum.Write(b[:])
+	}
+}
