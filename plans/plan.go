@@ -274,7 +274,8 @@ type SLO struct {
 type Metric struct {
 	Kind     MetricKind
 	Clock    Clock   // for Quantile, Mean, Min, Max
-	Quantile float64 // 0 to 1, for Quantile and for Time
+	Quantile float64 // 0 to 1, for Quantile
+	Stat     string  // for Time: "mean", "min", "max", "p50", "p90" or "p99"
 	Target   string  // for CPU and RSS: a target's name
 	Size     int     // for Time
 }
