@@ -58,7 +58,7 @@ func (c *Cursor) Next() (offset time.Duration, segment int, ok bool) {
 			r, _ = c.p.next()
 		}
 	}
-	c.next += c.stride
+	c.next += min(c.stride, c.s.len-c.next)
 	return c.s.offset(c.span, r), c.span, true
 }
 

@@ -1,10 +1,6 @@
 package schedule
 
-import (
-	"slices"
-	"sort"
-	"time"
-)
+import "sort"
 
 // A poisson schedule is a unit-rate Poisson process on [0, R(end)), mapped to
 // time. That axis is cut into blocks of blockSize, each with a random stream of
@@ -76,19 +72,15 @@ func (s *Schedule) countPoisson() []int64 {
 	return bounds
 }
 
-func (s *Schedule) poissonAt(i int64) time.Duration {
+// poissonAt returns the value of R at arrival i.
+func (s *Schedule) poissonAt(i int64) float64 {
 	block := sort.Search(len(s.blocks), func(b int) bool { return s.blocks[b] > i }) - 1
 	p := newProcess(s.seed, s.total(), block)
 	var r float64
 	for range i - s.blocks[block] + 1 {
 		r, _ = p.next()
 	}
-	// The span is the last one whose start is not after r.
-	j, found := slices.BinarySearch(s.integral, r)
-	if !found {
-		j--
-	}
-	return s.offset(j, r)
+	return r
 }
 
 // random is SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom

@@ -18,6 +18,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -177,7 +178,7 @@ func (s *Schedule) SegmentOf(offset time.Duration) int {
 		return -1
 	}
 	i, found := slices.BinarySearchFunc(s.spans, offset, func(sp Span, t time.Duration) int {
-		return int(min(max(sp.Start-t, -1), 1))
+		return cmp.Compare(sp.Start, t)
 	})
 	if found {
 		return i
@@ -193,15 +194,16 @@ func (s *Schedule) At(i int64) time.Duration {
 	if i < 0 || i >= s.len {
 		return -1
 	}
+	r := float64(i)
 	if s.arrivals == Poisson {
-		return s.poissonAt(i)
+		r = s.poissonAt(i)
 	}
 	// Spans without an arrival share First with the next one; the last of
 	// them is the one that has it.
-	j, _ := slices.BinarySearchFunc(s.spans, i+1, func(sp Span, t int64) int {
-		return int(min(max(sp.First-t, -1), 1))
+	j, _ := slices.BinarySearchFunc(s.spans, i+1, func(sp Span, k int64) int {
+		return cmp.Compare(sp.First, k)
 	})
-	return s.offset(j-1, float64(i))
+	return s.offset(j-1, r)
 }
 
 // offset returns the time in span j at which the integrated rate reaches r:
