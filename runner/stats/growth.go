@@ -15,10 +15,10 @@ type Line struct {
 	Points                  int
 }
 
-// Linear fits y = Intercept + Slope·x by least squares, with a two-sided t
+// FitLine fits y = Intercept + Slope·x by least squares, with a two-sided t
 // interval for the slope. ok is false with fewer than three points, x all the
 // same, a value that is not finite, or a confidence outside (0, 1).
-func Linear(x, y []float64, confidence float64) (line Line, ok bool) {
+func FitLine(x, y []float64, confidence float64) (line Line, ok bool) {
 	if !points(x, y, 3) || !(confidence > 0 && confidence < 1) {
 		return Line{}, false
 	}
@@ -110,7 +110,7 @@ type Class int
 const (
 	Constant     Class = iota // the same for every n
 	Logarithmic               // ln n
-	Linearly                  // n
+	Linear                    // n
 	Linearithmic              // n ln n
 	Quadratic                 // n²
 	Cubic                     // n³
@@ -140,7 +140,7 @@ func (c Class) of(n float64) float64 {
 	switch c {
 	case Logarithmic:
 		return math.Log(n)
-	case Linearly:
+	case Linear:
 		return n
 	case Linearithmic:
 		return n * math.Log(n)
@@ -165,13 +165,13 @@ type Candidate struct {
 
 // Growth is what points say about growth.
 type Growth struct {
-	Candidate                // the best class
-	Lo, Hi       Class       // slowest and fastest class that the points do not speak against
-	Candidates   []Candidate // all, from constant to cubic
-	Exponent     float64     // slope of ln y over ln n: 1 for y ~ n, without any intercept
-	ExponentLo   float64
-	ExponentHi   float64
-	ExponentGood bool // whether the exponent and its interval could be computed
+	Candidate              // the best class
+	Lo, Hi     Class       // slowest and fastest class that the points do not speak against
+	Candidates []Candidate // all, from constant to cubic
+
+	// Slope of ln y over ln n, with its interval: 1 for y ~ n. A fixed cost
+	// beside the growing one makes it smaller.
+	Exponent, ExponentLo, ExponentHi float64
 }
 
 const (
@@ -218,8 +218,9 @@ func Fit(n, y []float64, confidence float64) (g Growth, ok bool) {
 			g.Candidate = *c
 		}
 	}
-	g.Exponent, g.ExponentLo, g.ExponentHi, g.ExponentGood = exponent(n, y, confidence)
-	return g, true
+	line, ok := fit(logs(n), logs(y), nil, confidence)
+	g.Exponent, g.ExponentLo, g.ExponentHi = line.Slope, line.SlopeLo, line.SlopeHi
+	return g, ok
 }
 
 func candidate(class Class, n, y, weight []float64, confidence float64) Candidate {
@@ -262,14 +263,10 @@ func flat(y, weight []float64) Line {
 	return Line{Intercept: swy / sw, Points: len(y)}
 }
 
-func exponent(n, y []float64, confidence float64) (slope, lo, hi float64, ok bool) {
-	logs := func(v []float64) []float64 {
-		l := make([]float64, len(v))
-		for i, x := range v {
-			l[i] = math.Log(x)
-		}
-		return l
+func logs(v []float64) []float64 {
+	l := make([]float64, len(v))
+	for i, x := range v {
+		l[i] = math.Log(x)
 	}
-	line, ok := fit(logs(n), logs(y), nil, confidence)
-	return line.Slope, line.SlopeLo, line.SlopeHi, ok
+	return l
 }
