@@ -8,7 +8,7 @@ type Microbenchmark struct {
 	MinTimeNS int64      `json:"min_time_ns"`
 	Seed      uint64     `json:"seed"`
 	Sizes     []Size     `json:"sizes"` // ascending
-	Fit       *Fit       `json:"fit"`   // null with fewer than 4 sizes
+	Fit       *Fit       `json:"fit"`   // null with fewer than 5 sizes
 	Reference *Reference `json:"reference,omitempty"`
 }
 
@@ -43,6 +43,8 @@ type Fork struct {
 // A Fit is the growth of the median over sizes.
 type Fit struct {
 	Class       string   `json:"class"`            // constant, logarithmic, linear, linearithmic, quadratic, cubic
+	ClassLo     string   `json:"class_lo"`         // slowest class that the points do not speak against
+	ClassHi     string   `json:"class_hi"`         // fastest one
 	SlopeNS     float64  `json:"slope_ns_per_row"` // of the straight line
 	SlopeLoNS   *float64 `json:"slope_lo_ns_per_row"`
 	SlopeHiNS   *float64 `json:"slope_hi_ns_per_row"`
