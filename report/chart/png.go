@@ -1,0 +1,186 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+
+	gochart "github.com/wcharczuk/go-chart/v2"
+	"github.com/wcharczuk/go-chart/v2/drawing"
+)
+
+// density is the number of pixels per unit of the layout.
+const density = 2.0
+
+// WritePNG writes c as a PNG image in the light colours, 1440 pixels wide.
+// Characters that the embedded font does not have are spelled in Latin or by
+// number. Nothing is written unless the whole image could be drawn.
+func WritePNG(w io.Writer, c Chart) error {
+	font, err := roboto()
+	if err != nil {
+		return fmt.Errorf("load the embedded font: %w", err)
+	}
+	sc := layout(spelled(c, roman), false)
+	// The library writes a blank image before some errors, and hangs or panics
+	// on ranges that it finds itself: it gets fixed ranges and a buffer, and no
+	// number that the layout has not put inside the image.
+	unit := func() gochart.Range { return &gochart.ContinuousRange{Min: 0, Max: 1} }
+	ticks := []gochart.Tick{{Value: 0}, {Value: 1}}
+	hidden := gochart.Style{Hidden: true}
+	g := gochart.Chart{
+		Width:          pixel(sc.w),
+		Height:         pixel(sc.h),
+		DPI:            64 * density, // at which its font size is in our units
+		Font:           font,
+		Background:     gochart.Style{Padding: gochart.BoxZero},
+		XAxis:          gochart.XAxis{Style: hidden, Range: unit(), Ticks: ticks},
+		YAxis:          gochart.YAxis{Style: hidden, Range: unit(), Ticks: ticks},
+		YAxisSecondary: gochart.YAxis{Style: hidden, Range: unit(), Ticks: ticks},
+	}
+	for _, l := range sc.layers {
+		g.Series = append(g.Series, raster{l, tones()})
+	}
+	var buf bytes.Buffer
+	if err := g.Render(gochart.PNG, &buf); err != nil {
+		return fmt.Errorf("draw chart: %w", err)
+	}
+	_, err = w.Write(buf.Bytes())
+	return err
+}
+
+func pixel(v float64) int { return int(math.Round(v * density)) }
+
+// raster is a layer as a series of go-chart, which draws it in its order.
+type raster struct {
+	layer
+	tones [int(first) + Colors]tone
+}
+
+// GetName, GetYAxis, GetStyle, Validate and Render make a raster a go-chart series.
+func (l raster) GetName() string             { return l.name }
+func (l raster) GetYAxis() gochart.YAxisType { return gochart.YAxisPrimary }
+func (l raster) GetStyle() gochart.Style     { return gochart.Style{} }
+func (l raster) Validate() error             { return nil }
+
+func (l raster) Render(r gochart.Renderer, _ gochart.Box, _, _ gochart.Range, s gochart.Style) {
+	r.SetFont(s.Font)
+	for _, sh := range l.shapes {
+		l.shape(r, sh)
+	}
+}
+
+func (l raster) colour(i ink, opacity float64) drawing.Color {
+	c := drawing.ColorFromHex(l.tones[i].light[1:])
+	if opacity > 0 {
+		c.A = uint8(math.Round(opacity * 255))
+	}
+	return c
+}
+
+func (l raster) shape(r gochart.Renderer, sh shape) {
+	switch v := sh.(type) {
+	case block:
+		l.fill(r, corners(v.r), l.colour(v.ink, v.opacity))
+	case stroke:
+		l.stroke(r, v.pts, v.ink, v.width, v.dash)
+	case area:
+		l.fill(r, v.pts, l.colour(v.ink, 0.18))
+	case cloud:
+		for _, at := range v.pts {
+			l.disc(r, at, 2, l.colour(v.ink, 0.6))
+		}
+	case symbol:
+		l.symbol(r, v)
+	case label:
+		l.label(r, v)
+	}
+}
+
+func corners(r rect) []xy {
+	return []xy{{r.x, r.y}, {r.right(), r.y}, {r.right(), r.bottom()}, {r.x, r.bottom()}}
+}
+
+// trace walks along the points; it reports false if they are all one pixel.
+func trace(r gochart.Renderer, pts []xy) bool {
+	x, y, moved := 0, 0, false
+	for i, p := range pts {
+		px, py := pixel(p.x), pixel(p.y)
+		switch {
+		case i == 0:
+			r.MoveTo(px, py)
+		case px != x || py != y:
+			r.LineTo(px, py)
+			moved = true
+		}
+		x, y = px, py
+	}
+	return moved
+}
+
+func (l raster) fill(r gochart.Renderer, pts []xy, c drawing.Color) {
+	r.SetFillColor(c)
+	trace(r, pts)
+	r.Close()
+	r.Fill()
+}
+
+func (l raster) stroke(r gochart.Renderer, pts []xy, i ink, width float64, dash []float64) {
+	scaled := make([]float64, len(dash))
+	for i, d := range dash {
+		scaled[i] = d * density
+	}
+	r.SetStrokeColor(l.colour(i, 0))
+	r.SetStrokeWidth(width * density)
+	r.SetStrokeDashArray(scaled)
+	trace(r, pts)
+	r.Stroke()
+}
+
+// disc draws a circle of eight arcs: the library's own has four and is square.
+func (l raster) disc(r gochart.Renderer, at xy, radius float64, c drawing.Color) {
+	pts := make([]xy, 24)
+	for i := range pts {
+		a := 2 * math.Pi * float64(i) / float64(len(pts))
+		pts[i] = xy{at.x + radius*math.Cos(a), at.y + radius*math.Sin(a)}
+	}
+	l.fill(r, pts, c)
+}
+
+func (l raster) symbol(r gochart.Renderer, v symbol) {
+	if v.form == disc {
+		l.disc(r, v.at, 3.6, l.colour(v.ink, 0))
+		return
+	}
+	for _, pts := range v.form.outline(v.at) {
+		switch {
+		case v.form.open():
+			l.stroke(r, pts, v.ink, 2, nil)
+		case v.hollow:
+			l.fill(r, pts, l.colour(paper, 0))
+			l.stroke(r, append(pts, pts[0]), v.ink, 1.5, nil)
+		default:
+			l.fill(r, pts, l.colour(v.ink, 0))
+		}
+	}
+}
+
+func (l raster) label(r gochart.Renderer, v label) {
+	if v.text == "" {
+		return
+	}
+	w := textWidth(v.text, v.size)
+	at := v.at
+	switch v.anchor {
+	case middle:
+		at.x -= w / 2
+	case end:
+		at.x -= w
+	}
+	if v.halo {
+		l.fill(r, corners(rect{at.x - 2, at.y - v.size*0.85, w + 4, v.size * 1.15}), l.colour(paper, 0.8))
+	}
+	r.SetFontColor(l.colour(v.ink, 0))
+	r.SetFontSize(v.size)
+	r.Text(v.text, pixel(at.x), pixel(at.y))
+}
