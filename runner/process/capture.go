@@ -1,0 +1,122 @@
+package process
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	keepBytes = 64 << 10 // output kept in memory without a log file
+	tailBytes = 16 << 10 // most that LogTail returns
+)
+
+// A capture takes the output of a process: straight to a file, or through a pipe into memory.
+type capture struct {
+	child *os.File // the end that the process writes to
+	path  string   // of the log file; "" without one
+	begin int64    // size of the log file before this process
+
+	pipe    *os.File // our end, without a log file
+	drained chan struct{}
+	mu      sync.Mutex
+	kept    []byte // under mu
+}
+
+func newCapture(path string) (*capture, error) {
+	c := &capture{path: path, drained: make(chan struct{})}
+	if path != "" {
+		close(c.drained)
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		if err != nil {
+			return c, err
+		}
+		c.child = f
+		if info, err := f.Stat(); err == nil {
+			c.begin = info.Size()
+		}
+		return c, nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return c, err
+	}
+	c.pipe, c.child = r, w
+	go c.drain()
+	return c, nil
+}
+
+// drain reads until the last writer has closed, so that no writer ever waits.
+func (c *capture) drain() {
+	defer close(c.drained)
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := c.pipe.Read(buf)
+		c.mu.Lock()
+		c.kept = append(c.kept, buf[:n]...)
+		if len(c.kept) > 2*keepBytes {
+			c.kept = append(c.kept[:0], c.kept[len(c.kept)-keepBytes:]...)
+		}
+		c.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (c *capture) wait(d time.Duration) {
+	select {
+	case <-c.drained:
+	case <-time.After(d):
+	}
+}
+
+func (c *capture) close() {
+	if c.pipe != nil {
+		c.wait(outputWait)
+		c.pipe.Close()
+	}
+}
+
+func (c *capture) tail(lines int) string {
+	b, cut := c.last()
+	if cut { // the first line is not whole
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			b = b[i+1:]
+		}
+	}
+	b = bytes.TrimRight(b, "\r\n")
+	for i := len(b); lines > 0; lines-- {
+		if i = bytes.LastIndexByte(b[:i], '\n'); i < 0 {
+			break
+		} else if lines == 1 {
+			b = b[i+1:]
+		}
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
+}
+
+// last returns the end of the output and whether something before it was left out.
+func (c *capture) last() (b []byte, cut bool) {
+	if c.path == "" {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		from := max(0, len(c.kept)-tailBytes)
+		return bytes.Clone(c.kept[from:]), from > 0
+	}
+	f, err := os.Open(c.path)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, false
+	}
+	from := max(c.begin, size-tailBytes)
+	b, _ = io.ReadAll(io.NewSectionReader(f, from, tailBytes))
+	return b, from > c.begin
+}
