@@ -63,6 +63,13 @@ func (c *console) unicode() bool {
 	return true
 }
 
+func (c *console) glyphs() glyphs {
+	if c.unicode() {
+		return unicodeGlyphs
+	}
+	return asciiGlyphs
+}
+
 // warnf prints one line on standard error.
 func (c *console) warnf(format string, args ...any) {
 	fmt.Fprintf(c.err, "perfplan: "+format+"\n", args...)

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A status is how far a run is: what the living line and the plain lines say.
+type status struct {
+	index, count int    // of the stage, from 0
+	name         string // of the stage; "" before the first
+	doing        string // what is prepared, "starting predictor"; "" while a stage runs
+
+	elapsed, planned time.Duration // of a load or warm-up
+	figures          bool          // the rest of this group is known
+	offered          float64       // per second
+	completed        float64       // per second
+	p50, p99         time.Duration // response time; 0 when nothing has ended yet
+	failed           int64         // failed requests since the stage began
+
+	done, forks int // of a microbenchmark; forks 0 in other stages
+	size        int // rows of the fork that runs
+}
+
+// A glyphs is the characters that a picture is drawn with.
+type glyphs struct {
+	done, todo string // of a bar
+	levels     string // of a column, from nearly empty to full
+	axis       string
+	separator  string
+	more       string // one column: the rest was cut off
+}
+
+var (
+	unicodeGlyphs = glyphs{"━", "─", "▁▂▃▄▅▆▇█", "┤", " · ", "…"}
+	asciiGlyphs   = glyphs{"#", "-", ".:|#", "|", ", ", "~"}
+)
+
+// barWidth is the columns of the bar in a living line that has room for it.
+const barWidth = 20
+
+// line is the living line: one line of at most width columns, without a newline. Where it gets narrow the bar goes
+// first, then what stands at the end is cut off.
+func (s status) line(width int, g glyphs) string {
+	if s.doing != "" {
+		return cut(s.doing, width, g)
+	}
+	head, fields := s.head(), s.fields()
+	full := head + " " + s.bar(barWidth, g) + " " + strings.Join(fields, g.separator)
+	if columns(full) <= width {
+		return full
+	}
+	return cut(head+" "+strings.Join(fields, g.separator), width, g)
+}
+
+// plain is the same for a log file.
+func (s status) plain() string {
+	if s.doing != "" {
+		return s.doing
+	}
+	return s.head() + ": " + strings.Join(s.fields(), ", ")
+}
+
+func (s status) head() string { return fmt.Sprintf("[%d/%d] %s", s.index+1, s.count, s.name) }
+
+// fields are the figures in the order of how much they would be missed.
+func (s status) fields() []string {
+	if s.forks > 0 {
+		f := []string{fmt.Sprintf("fork %d of %d", min(s.done+1, s.forks), s.forks)}
+		if s.size > 0 {
+			f = append(f, fmt.Sprintf("size %d", s.size))
+		}
+		return f
+	}
+	f := []string{clock(max(s.planned-s.elapsed, 0)) + " left"}
+	if !s.figures {
+		return f
+	}
+	f = append(f, "offered "+rate(s.offered), "completed "+rate(s.completed))
+	if s.p99 > 0 {
+		f = append(f, "p50 "+short(s.p50), "p99 "+short(s.p99))
+	}
+	return append(f, fmt.Sprintf("errors %d", s.failed))
+}
+
+func (s status) bar(width int, g glyphs) string {
+	share := 0.0
+	switch {
+	case s.forks > 0:
+		share = float64(s.done) / float64(s.forks)
+	case s.planned > 0:
+		share = float64(s.elapsed) / float64(s.planned)
+	}
+	n := int(min(max(share, 0), 1) * float64(width))
+	return strings.Repeat(g.done, n) + strings.Repeat(g.todo, width-n)
+}
+
+// clock is a time for people to wait for: 45s, 3:05, 1:02:03. A begun second counts.
+func clock(d time.Duration) string {
+	s := int64((d + time.Second - 1) / time.Second)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// rate has three figures at most after the first: 0.5/s, 99.5/s, 400/s, 12500/s.
+func rate(perS float64) string {
+	if perS < 100 {
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", perS), ".0") + "/s"
+	}
+	return fmt.Sprintf("%.0f/s", perS)
+}
+
+// short has three significant figures: 850ns, 12.3ms, 1.25s. It is ASCII, as plans may write it.
+func short(d time.Duration) string {
+	unit, name := time.Nanosecond, "ns"
+	switch {
+	case d >= time.Second:
+		unit, name = time.Second, "s"
+	case d >= time.Millisecond:
+		unit, name = time.Millisecond, "ms"
+	case d >= time.Microsecond:
+		unit, name = time.Microsecond, "us"
+	}
+	v := float64(d) / float64(unit)
+	digits := 2
+	switch {
+	case unit == time.Nanosecond || v >= 100:
+		digits = 0
+	case v >= 10:
+		digits = 1
+	}
+	return fmt.Sprintf("%.*f%s", digits, v, name)
+}
+
+// columns is the width of s on a terminal, for text of one column a character.
+func columns(s string) int { return len([]rune(s)) }
+
+// cut shortens s to width columns and marks that it did.
+func cut(s string, width int, g glyphs) string {
+	r := []rune(s)
+	if len(r) <= width {
+		return s
+	}
+	if width < 1 {
+		return ""
+	}
+	return string(r[:width-1]) + g.more
+}
