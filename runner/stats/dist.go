@@ -15,6 +15,10 @@ func NormalCDF(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
 // TCDF returns P(T <= t) for Student's t with df > 0 degrees of freedom.
 func TCDF(t, df float64) float64 {
+	if t2 := t * t; t2 < df { // where the tail's argument would round to 1
+		half := BetaCDF(t2/(df+t2), 0.5, df/2) / 2
+		return 0.5 + math.Copysign(half, t)
+	}
 	tail := BetaCDF(df/(df+t*t), df/2, 0.5) / 2
 	if t > 0 {
 		return 1 - tail
