@@ -178,7 +178,16 @@ func (t *track) look(colour, place int) (int, int) {
 	if t.Dash {
 		t.dash = []float64{6, 4}
 	}
+	if t.dash == nil && !t.hasMarkers() { // tell dense lines apart without colour
+		t.dash = dense(place)
+	}
 	return colour, place + 1
+}
+
+// dense is the dash of the series at a place when its points have no markers.
+func dense(place int) []float64 {
+	dashes := [...][]float64{nil, {8, 2.5}, {3, 2}, {10, 2.5, 2.5, 2.5}, {5, 2.5}, {1.5, 2}}
+	return dashes[place%len(dashes)]
 }
 
 // thin chooses at most about budget of n points: of each stretch the first, the

@@ -9,10 +9,12 @@ import (
 
 const (
 	swatch      = 22.0
+	barSwatch   = 12.0
 	bandStrip   = 18.0
 	legendRow   = 20.0
 	legendRows  = 4
 	longestName = 260.0 // width of a name in the legend
+	longestEnd  = 140.0 // width of a name beside its line
 )
 
 // named says whether the legend or labels are needed: with one series only if
@@ -35,8 +37,12 @@ func (p *page) legend(l *layer, y float64) float64 {
 	y += legendRow - 4
 	for i, t := range p.d.tracks {
 		full := seriesName(t.Series, i)
-		name := fit(full, textSize, min(longestName, p.w-2*margin-swatch-8))
-		w := swatch + 6 + textWidth(name, textSize)*1.05
+		name := p.fit(full, textSize, min(longestName, p.w-2*margin-swatch-8))
+		sample := swatch
+		if t.Style == Bars {
+			sample = barSwatch
+		}
+		w := sample + 6 + p.width(name, textSize)
 		if x > margin && x+w > p.w-margin {
 			if row == legendRows {
 				l.add(label{text: fmt.Sprintf("and %d more", len(p.d.tracks)-i), at: xy{margin, y + 16}, size: smallSize, ink: muted})
@@ -46,7 +52,7 @@ func (p *page) legend(l *layer, y float64) float64 {
 			x, y = margin, y+legendRow
 		}
 		l.add(t.swatch(xy{x, y - 4})...)
-		l.add(label{text: name, full: full, at: xy{x + swatch + 6, y}, size: textSize, ink: text})
+		l.add(label{text: name, full: full, at: xy{x + sample + 6, y}, size: textSize, ink: text})
 		x += w + 18
 	}
 	return y + 6
@@ -55,13 +61,13 @@ func (p *page) legend(l *layer, y float64) float64 {
 // swatch is a sample of the track's look, from at to the right.
 func (t track) swatch(at xy) []shape {
 	if t.Style == Bars {
-		return []shape{block{r: rect{at.x + 5, at.y - 6, 12, 12}, ink: t.ink}}
+		return []shape{block{r: rect{at.x, at.y - 6, barSwatch, barSwatch}, ink: t.ink}}
 	}
 	var out []shape
 	if t.Style != Points {
 		out = append(out, stroke{pts: []xy{at, {at.x + swatch, at.y}}, ink: t.ink, width: lineWidth, dash: t.dash})
 	}
-	if t.Role != Reference {
+	if t.hasMarkers() {
 		out = append(out, symbol{form: t.form, at: xy{at.x + swatch/2, at.y}, ink: t.ink})
 	}
 	return out
@@ -71,7 +77,7 @@ func (t track) swatch(at xy) []shape {
 type endLabel struct {
 	track int
 	y     float64 // from the top of the plot
-	width float64
+	name  string
 }
 
 // endLabels says where the names fit beside the lines' ends, or nil for a legend.
@@ -80,6 +86,7 @@ func (p *page) endLabels() []endLabel {
 		return nil
 	}
 	var out []endLabel
+	seen := map[string]bool{}
 	for i, t := range p.d.tracks {
 		if t.Style == Bars || t.Style == Points || t.Name == "" {
 			return nil
@@ -90,16 +97,17 @@ func (p *page) endLabels() []endLabel {
 				last = j
 			}
 		}
-		w := textWidth(t.Name, textSize)
-		if last < 0 || w > 130 {
+		name := p.fit(t.Name, textSize, longestEnd)
+		if last < 0 || seen[name] {
 			return nil
 		}
+		seen[name] = true
 		fx, _ := p.d.xs.at(t.pts[last].x)
 		fy, _ := p.ys.at(t.pts[last].y)
 		if fx < 0.9 {
 			return nil
 		}
-		out = append(out, endLabel{i, (1 - fy) * p.plot.h, w * 1.06})
+		out = append(out, endLabel{i, (1 - fy) * p.plot.h, name})
 	}
 	slices.SortStableFunc(out, byPlace)
 	if !spread(out, 17, p.plot.h) {
@@ -130,18 +138,17 @@ func spread(ls []endLabel, apart, height float64) bool {
 }
 
 // placeEnds draws the end labels.
-func (p *page) placeEnds() []endLabel {
+func (p *page) placeEnds() {
 	l := layer{class: "names"}
 	for _, e := range p.direct {
 		t := p.d.tracks[e.track]
 		at := xy{p.plot.right() + 8, p.plot.y + e.y}
 		l.add(t.swatch(at)...)
-		l.add(label{text: t.Name, at: xy{at.x + swatch + 5, at.y + 4}, size: textSize, ink: text})
+		l.add(label{text: e.name, full: t.Name, at: xy{at.x + swatch + 5, at.y + 4}, size: textSize, ink: text})
 	}
 	if len(l.shapes) > 0 {
 		p.layers = append(p.layers, l)
 	}
-	return p.direct
 }
 
 func (p *page) hasBands() bool {
@@ -169,7 +176,7 @@ func (p *page) bands() {
 		if i%2 == 0 {
 			l.add(block{r: r, ink: band, opacity: 0.09})
 		}
-		if name := fit(b.Name, smallSize, r.w-6); r.w > 24 && name != "…" {
+		if name := p.fit(b.Name, smallSize, r.w-6); r.w > 24 && name != "…" {
 			l.add(label{text: name, full: b.Name, at: xy{r.x + r.w/2, top + 13}, size: smallSize, anchor: middle, ink: muted})
 		}
 	}
@@ -202,8 +209,8 @@ func (p *page) limits() {
 		default:
 			l.add(stroke{pts: []xy{{p.plot.x, y}, {p.plot.right(), y}}, ink: limit, width: 1.6, dash: []float64{7, 4}})
 		}
-		name = fit(name, textSize, p.plot.w-16)
-		w := textWidth(name, textSize)
+		name = p.fit(name, textSize, p.plot.w-16)
+		w := p.width(name, textSize)
 		x0, x1, xm := p.plot.x+8, p.plot.right()-w-8, p.plot.x+(p.plot.w-w)/2
 		p.put(&l, name, limit, []xy{{x1, y - 6}, {x0, y - 6}, {x1, y + 16}, {x0, y + 16}, {xm, y - 6}, {xm, y + 16}})
 	}
@@ -223,11 +230,11 @@ func (p *page) marks() {
 		}
 		px := p.plot.x + f*p.plot.w
 		l.add(stroke{pts: []xy{{px, p.plot.y}, {px, p.plot.bottom()}}, ink: text, width: 1.2, dash: []float64{2, 3}})
-		name := fit(m.Label, textSize, p.plot.w/2)
+		name := p.fit(m.Label, textSize, p.plot.w/2)
 		if name == "" {
 			continue
 		}
-		w := textWidth(name, textSize)
+		w := p.width(name, textSize)
 		var places []xy
 		for _, y := range []float64{p.plot.y + 14, p.plot.y + 34, p.plot.bottom() - 8, p.plot.y + p.plot.h/2} {
 			places = append(places, xy{px + 6, y}, xy{px - 6 - w, y})
@@ -242,7 +249,7 @@ func (p *page) marks() {
 // put writes a label at the place, of those given, where it covers least. The
 // places are the left ends of its baseline.
 func (p *page) put(l *layer, name string, c ink, places []xy) {
-	w := textWidth(name, textSize) * 1.05
+	w := p.width(name, textSize)
 	best, least := places[0], math.Inf(1)
 	for i, at := range places {
 		if cost := p.cost(rect{at.x - 2, at.y - 12, w + 4, 16}) + 0.4*float64(i); cost < least {

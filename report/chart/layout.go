@@ -19,6 +19,7 @@ const (
 // page is a layout in progress.
 type page struct {
 	scene
+	ruler
 	c      Chart
 	d      data
 	ys     scale
@@ -31,8 +32,8 @@ type page struct {
 }
 
 // layout places everything of a chart whose texts are already printable.
-func layout(c Chart, compact bool) scene {
-	p := page{c: c, d: collect(c)}
+func layout(c Chart, compact bool, m ruler) scene {
+	p := page{ruler: m, c: c, d: collect(c)}
 	p.w, p.plot.h = wideWidth, 250
 	if compact {
 		p.w, p.plot.h = compactWidth, 230
@@ -54,7 +55,7 @@ func layout(c Chart, compact bool) scene {
 	}
 	p.limits()
 	p.marks()
-	p.direct = p.placeEnds()
+	p.placeEnds()
 	p.single()
 	p.hits()
 	p.footer(p.plot.bottom() + 18)
@@ -62,18 +63,21 @@ func layout(c Chart, compact bool) scene {
 	return p.scene
 }
 
-// yExtent adds to the data the limits that are near enough to be shown, and
-// zero under bars.
+// yExtent adds to the data the limits that are near enough to be shown, and some
+// air above; a share that stays within the whole needs none.
 func (p *page) yExtent() extent {
 	e := p.d.y
 	k := kindOf(p.c.Y)
 	for _, l := range p.c.Limits {
 		if v := k.project(l.Value); !math.IsInf(v, 0) && p.d.y.any && near(k, v, p.d.y) {
 			e.add(v)
-			if k == linear {
-				e.add(v * 1.04)
-			}
 		}
+	}
+	switch {
+	case k != linear, !e.any, p.c.Y.Unit == Percent && e.hi <= 1 && e.hi*1.04 > 1:
+	default:
+		e.add(e.hi * 1.04)
+		e.add(e.lo * 1.04)
 	}
 	return e
 }
@@ -96,11 +100,11 @@ func (p *page) header(withAxis bool) float64 {
 	l := layer{class: "head"}
 	y := margin - 4
 	width := p.w - 2*margin
-	for _, line := range wrap(p.c.Title, titleSize, width, 2) {
+	for _, line := range p.wrap(p.c.Title, titleSize, width/boldFont, 2) {
 		y += 20
 		l.add(label{text: line, at: xy{margin, y}, size: titleSize, ink: text, bold: true})
 	}
-	for _, line := range wrap(p.c.Subtitle, textSize, width, 2) {
+	for _, line := range p.wrap(p.c.Subtitle, textSize, width, 2) {
 		y += 18
 		l.add(label{text: line, at: xy{margin, y}, size: textSize, ink: muted})
 	}
@@ -108,17 +112,15 @@ func (p *page) header(withAxis bool) float64 {
 	if withAxis && p.direct == nil {
 		y = p.legend(&l, y)
 	}
-	if name := p.yLabel(); withAxis && name != "" {
+	if name := axisLabel(p.c.Y); withAxis && name != "" {
 		y += 16
-		l.add(label{text: fit(name, textSize, width), full: name, at: xy{margin, y}, size: textSize, ink: muted})
+		l.add(label{text: p.fit(name, textSize, width), full: name, at: xy{margin, y}, size: textSize, ink: muted})
 	}
 	p.layers = append(p.layers, l)
-	return y + 10
+	return y + 15
 }
 
-// yLabel names the y axis and says if it is logarithmic.
-func (p *page) yLabel() string { return axisLabel(p.c.Y) }
-
+// axisLabel names an axis and says if it is logarithmic.
 func axisLabel(ax Axis) string {
 	if kindOf(ax) != logarithmic {
 		return ax.Label
@@ -130,10 +132,10 @@ func axisLabel(ax Axis) string {
 func (p *page) frame(y float64) {
 	left, right := 0.0, 24.0
 	for _, t := range p.yTicks {
-		left = max(left, textWidth(t.text, smallSize))
+		left = max(left, p.width(t.text, smallSize))
 	}
 	for _, e := range p.direct {
-		right = max(right, e.width+swatch+18)
+		right = max(right, p.width(e.name, textSize)+swatch+17)
 	}
 	p.plot.x = margin + left + 10
 	p.plot.y = y
@@ -150,14 +152,14 @@ func (p *page) fitTicks() []tick {
 		slot := p.plot.w / float64(len(p.c.X.Categories))
 		stride := max(1, int(math.Ceil(40/slot)))
 		for i := range ts {
-			ts[i].text = fit(ts[i].text, smallSize, slot*float64(stride)-6)
+			ts[i].text = p.fit(ts[i].text, smallSize, slot*float64(stride)-6)
 			if i%stride != 0 {
 				ts[i].text = ""
 			}
 		}
 		return ts
 	}
-	for target := max(2, int(p.plot.w/80)); ; target-- {
+	for target := max(2, int(p.plot.w/72)); ; target-- {
 		ts := p.d.xs.ticks(target)
 		if target <= 1 || !p.crowded(ts) {
 			return p.thinTicks(ts)
@@ -172,7 +174,7 @@ func (p *page) thinTicks(ts []tick) []tick {
 	var out []tick
 	last := math.Inf(-1)
 	for i, t := range ts {
-		half := textWidth(t.text, smallSize) / 2
+		half := p.width(t.text, smallSize) / 2
 		x := p.plot.x + t.at*p.plot.w
 		if x-half < last+8 {
 			if i < len(ts)-1 || len(out) < 2 {
@@ -209,7 +211,7 @@ func (p *page) grid() {
 		if i < len(p.c.X.Categories) {
 			full = p.c.X.Categories[i]
 		}
-		half := textWidth(t.text, smallSize)/2 + 2
+		half := p.width(t.text, smallSize)/2 + 2
 		x = min(max(x, half), p.w-half)
 		l.add(label{text: t.text, full: full, at: xy{x, p.plot.bottom() + 18}, size: smallSize, anchor: middle, ink: muted})
 	}
@@ -221,7 +223,7 @@ func (p *page) footer(y float64) {
 	l := layer{class: "foot"}
 	if name := axisLabel(p.c.X); name != "" && p.d.points > 0 {
 		y += 19
-		l.add(label{text: fit(name, textSize, p.plot.w), full: name, at: xy{p.plot.x + p.plot.w/2, y},
+		l.add(label{text: p.fit(name, textSize, p.plot.w), full: name, at: xy{p.plot.x + p.plot.w/2, y},
 			size: textSize, anchor: middle, ink: muted})
 	}
 	notes := append(p.d.notes(p.edged), p.c.Notes...)
@@ -229,7 +231,7 @@ func (p *page) footer(y float64) {
 		y += 8
 	}
 	for _, note := range notes {
-		for _, line := range wrap(note, smallSize, p.w-2*margin, 3) {
+		for _, line := range p.wrap(note, smallSize, p.w-2*margin, 3) {
 			y += 16
 			l.add(label{text: line, at: xy{margin, y}, size: smallSize, ink: muted})
 		}
@@ -248,7 +250,7 @@ func (p *page) placeholder() {
 	p.plot = rect{margin, y, p.w - 2*margin, 120}
 	l := layer{class: "empty"}
 	l.add(block{r: p.plot, ink: band, opacity: 0.08})
-	lines := wrap(message, textSize, p.plot.w-40, 3)
+	lines := p.wrap(message, textSize, p.plot.w-40, 3)
 	at := xy{p.w / 2, y + p.plot.h/2 + 5 - float64(len(lines)-1)*9}
 	for _, line := range lines {
 		l.add(label{text: line, at: at, size: textSize, anchor: middle, ink: text})

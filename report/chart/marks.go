@@ -11,6 +11,8 @@ const (
 	fewWhiskers = 80 // beyond, intervals become a ribbon
 	widestBar   = 64.0
 	lineWidth   = 2.0
+	manyPoints  = 300 // beyond, lines are fine
+	fineWidth   = 1.2
 )
 
 // spot is a sample in the image, with the edges it lies beyond.
@@ -82,7 +84,7 @@ func (p *page) run(l *layer, t track, run []sample) {
 	case t.Style == Points && t.n > fewPoints:
 		l.add(cloud{pts: pts, ink: t.ink})
 	case t.Style != Points && len(pts) > 1:
-		l.add(stroke{pts: pts, ink: t.ink, width: lineWidth, dash: t.dash})
+		l.add(stroke{pts: pts, ink: t.ink, width: t.width(), dash: t.dash})
 	}
 	for _, s := range p.marked(t, run) {
 		if at := p.spot(s.x, s.y); at.ex == 0 && at.ey == 0 {
@@ -107,31 +109,28 @@ func (s spot) edge() (form, bool) {
 	return disc, false
 }
 
-// marked chooses the points that get a marker: all if they are few, some to
-// tell dense lines apart, and one that stands between two gaps.
+func (t track) width() float64 {
+	if t.n > manyPoints {
+		return fineWidth
+	}
+	return lineWidth
+}
+
+// hasMarkers says whether the points of a track are marked, and not only those
+// that stand alone between gaps.
+func (t track) hasMarkers() bool {
+	return t.Style == Points || t.n <= fewPoints && t.Role != Reference
+}
+
+// marked chooses the points of a run that get a marker.
 func (p *page) marked(t track, run []sample) []sample {
 	switch {
 	case t.Style == Points && t.n > fewPoints:
 		return nil
-	case len(run) == 1:
+	case len(run) == 1 || t.hasMarkers():
 		return run
-	case t.Role == Reference:
-		return nil
-	case t.n <= fewPoints:
-		return run
-	case len(p.d.tracks) < 2 || t.Style == Steps:
-		return nil
 	}
-	apart := p.plot.w / 5
-	next := p.plot.x + apart*(0.25+0.2*float64(int(t.form)%4))
-	var out []sample
-	for _, s := range run {
-		if x := p.spot(s.x, s.y).x; x >= next {
-			out = append(out, s)
-			next = x + apart
-		}
-	}
-	return out
+	return nil
 }
 
 // intervals draws whiskers or a ribbon.
@@ -237,10 +236,14 @@ func (p *page) bars(l *layer, t track) {
 			top = min(top, hi.y)
 		}
 		value := valueText(p.c.Y.Unit, s.y)
-		if w := textWidth(value, smallSize); w <= width*1.25 || len(p.d.tracks) == 1 && t.n == 1 {
-			y := max(top-5, p.plot.y+11)
-			l.add(label{text: value, at: xy{centre.x, y}, size: smallSize, anchor: middle, ink: text, halo: true})
+		if p.width(value, smallSize) > width*1.25 && p.d.points > 1 {
+			continue
 		}
+		v := label{text: value, at: xy{centre.x, top - 5}, size: smallSize, anchor: middle, ink: text, halo: true}
+		if v.at.y < p.plot.y+smallSize { // no room above the bar: inside
+			v.at.y, v.ink, v.halo = at.y+smallSize+6, paper, false
+		}
+		l.add(v)
 	}
 }
 

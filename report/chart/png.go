@@ -21,7 +21,7 @@ func WritePNG(w io.Writer, c Chart) error {
 	if err != nil {
 		return fmt.Errorf("load the embedded font: %w", err)
 	}
-	sc := layout(spelled(c, roman), false)
+	sc := layout(spelled(c, roman), false, ownFont)
 	// The library writes a blank image before some errors, and hangs or panics
 	// on ranges that it finds itself: it gets fixed ranges and a buffer, and no
 	// number that the layout has not put inside the image.
@@ -101,9 +101,9 @@ func corners(r rect) []xy {
 	return []xy{{r.x, r.y}, {r.right(), r.y}, {r.right(), r.bottom()}, {r.x, r.bottom()}}
 }
 
-// trace walks along the points; it reports false if they are all one pixel.
-func trace(r gochart.Renderer, pts []xy) bool {
-	x, y, moved := 0, 0, false
+// trace walks along the points, at most one step a pixel.
+func trace(r gochart.Renderer, pts []xy) {
+	x, y := 0, 0
 	for i, p := range pts {
 		px, py := pixel(p.x), pixel(p.y)
 		switch {
@@ -111,11 +111,41 @@ func trace(r gochart.Renderer, pts []xy) bool {
 			r.MoveTo(px, py)
 		case px != x || py != y:
 			r.LineTo(px, py)
-			moved = true
 		}
 		x, y = px, py
 	}
-	return moved
+}
+
+// cut divides a line into its dashes: the library begins them anew at each
+// corner, which makes a fine line solid.
+func cut(pts []xy, dash []float64) [][]xy {
+	if len(dash) == 0 || len(pts) < 2 {
+		return [][]xy{pts}
+	}
+	var out [][]xy
+	part := []xy{pts[0]}
+	k, rest := 0, dash[0]
+	for i := 1; i < len(pts); i++ {
+		from, to := pts[i-1], pts[i]
+		length := math.Hypot(to.x-from.x, to.y-from.y)
+		done := 0.0
+		for length-done > rest {
+			done += rest
+			at := xy{from.x + (to.x-from.x)*done/length, from.y + (to.y-from.y)*done/length}
+			if k%2 == 0 {
+				out = append(out, append(part, at))
+			}
+			part = []xy{at}
+			k++
+			rest = dash[k%len(dash)]
+		}
+		rest -= length - done
+		part = append(part, to)
+	}
+	if k%2 == 0 {
+		out = append(out, part)
+	}
+	return out
 }
 
 func (l raster) fill(r gochart.Renderer, pts []xy, c drawing.Color) {
@@ -126,14 +156,11 @@ func (l raster) fill(r gochart.Renderer, pts []xy, c drawing.Color) {
 }
 
 func (l raster) stroke(r gochart.Renderer, pts []xy, i ink, width float64, dash []float64) {
-	scaled := make([]float64, len(dash))
-	for i, d := range dash {
-		scaled[i] = d * density
-	}
 	r.SetStrokeColor(l.colour(i, 0))
 	r.SetStrokeWidth(width * density)
-	r.SetStrokeDashArray(scaled)
-	trace(r, pts)
+	for _, part := range cut(pts, dash) {
+		trace(r, part)
+	}
 	r.Stroke()
 }
 
@@ -169,8 +196,9 @@ func (l raster) label(r gochart.Renderer, v label) {
 	if v.text == "" {
 		return
 	}
-	w := textWidth(v.text, v.size)
+	w := ownFont.width(v.text, v.size)
 	at := v.at
+	r.SetFontSize(v.size)
 	switch v.anchor {
 	case middle:
 		at.x -= w / 2
@@ -178,9 +206,12 @@ func (l raster) label(r gochart.Renderer, v label) {
 		at.x -= w
 	}
 	if v.halo {
-		l.fill(r, corners(rect{at.x - 2, at.y - v.size*0.85, w + 4, v.size * 1.15}), l.colour(paper, 0.8))
+		r.SetFontColor(l.colour(paper, 0))
+		for i := range 8 {
+			a := math.Pi / 4 * float64(i)
+			r.Text(v.text, pixel(at.x+1.8*math.Cos(a)), pixel(at.y+1.8*math.Sin(a)))
+		}
 	}
 	r.SetFontColor(l.colour(v.ink, 0))
-	r.SetFontSize(v.size)
 	r.Text(v.text, pixel(at.x), pixel(at.y))
 }

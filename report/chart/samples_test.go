@@ -16,6 +16,7 @@ func samples() map[string]Chart {
 		"microbench": microbench(),
 		"bars":       bars(),
 		"edges":      edges(),
+		"many":       many(),
 		"empty":      {Title: "Response time", X: Axis{Unit: Duration}, Y: Axis{Unit: Duration}, Empty: "no requests were completed"},
 		"one":        {Title: "Response time", X: Axis{Unit: Duration, Label: "time"}, Y: Axis{Unit: Duration, Label: "response time"}, Series: []Series{{Name: "p99", X: []float64{1e9}, Y: []float64{5 * ms}}}},
 	}
@@ -127,4 +128,18 @@ func edges() Chart {
 		},
 		Notes: []string{"A note of the caller."},
 	}
+}
+
+func many() Chart {
+	c := Chart{Title: "Response time by endpoint over a long day", X: Axis{Label: "time", Unit: Duration}, Y: Axis{Label: "response time", Unit: Duration, Log: true}}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range 4 {
+		s := Series{Name: []string{"search", "basket", "checkout with a rather long name that goes on", "home"}[i]}
+		for j := range 20000 {
+			s.X = append(s.X, float64(j)*1e9)
+			s.Y = append(s.Y, ms*math.Exp(rng.NormFloat64()*0.05+float64(i)+math.Sin(float64(j)/4000)))
+		}
+		c.Series = append(c.Series, s)
+	}
+	return c
 }

@@ -17,7 +17,7 @@ import (
 // name their series in data-series. The error is w's.
 func WriteSVG(w io.Writer, c Chart, o Options) error {
 	s := svg{tones: tones()}
-	s.scene(layout(spelled(c, printable), o.Compact), o)
+	s.scene(layout(spelled(c, printable), o.Compact, anyFont), o)
 	_, err := w.Write(s.b.Bytes())
 	return err
 }
@@ -108,7 +108,8 @@ func (s *svg) symbol(v symbol) {
 	case v.form.open():
 		s.print("<path d=\"%s\" fill=\"none\"%s stroke-width=\"2\"/>\n", d, s.line(v.ink))
 	case v.hollow:
-		s.print("<path d=\"%s\"%s%s stroke-width=\"1.5\"/>\n", d, s.fill(paper), s.line(v.ink))
+		s.print("<path d=\"%s\" class=\"f-paper s-%s\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1.5\"/>\n",
+			d, s.tones[v.ink].name, s.tones[paper].light, s.tones[v.ink].light)
 	default:
 		s.print("<path d=\"%s\"%s/>\n", d, s.fill(v.ink))
 	}

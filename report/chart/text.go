@@ -33,26 +33,35 @@ func advance(r rune) (float64, bool) {
 	return 1, false
 }
 
-// textWidth estimates the width of s: exact for the PNG, and within a tenth for
-// the fonts that browsers choose.
-func textWidth(s string, size float64) float64 {
+// ruler measures text, as a multiple of its width in the embedded font: 1 where
+// that font is used, more where the reader's may be a wider one.
+type ruler float64
+
+const (
+	ownFont  ruler = 1
+	anyFont  ruler = 1.16 // DejaVu Sans, the widest of the usual ones
+	boldFont       = 1.08 // how much wider bold text is
+)
+
+// width is the width of s at a font size.
+func (m ruler) width(s string, size float64) float64 {
 	w := 0.0
 	for _, r := range s {
 		a, _ := advance(r)
 		w += a
 	}
-	return w * size
+	return w * size * float64(m)
 }
 
 // fit shortens s with an ellipsis to the given width.
-func fit(s string, size, width float64) string {
-	if textWidth(s, size) <= width {
+func (m ruler) fit(s string, size, width float64) string {
+	if m.width(s, size) <= width {
 		return s
 	}
-	w := textWidth("…", size)
+	w := m.width("…", size)
 	for i, r := range s {
 		a, _ := advance(r)
-		w += a * size
+		w += a * size * float64(m)
 		if w > width {
 			return strings.TrimRight(s[:i], " ") + "…"
 		}
@@ -62,7 +71,7 @@ func fit(s string, size, width float64) string {
 
 // wrap breaks s at blanks into lines of the given width; the last line allowed
 // is shortened.
-func wrap(s string, size, width float64, lines int) []string {
+func (m ruler) wrap(s string, size, width float64, lines int) []string {
 	var out []string
 	line := ""
 	words := strings.Fields(s)
@@ -71,7 +80,7 @@ func wrap(s string, size, width float64, lines int) []string {
 		if line != "" {
 			longer = line + " " + word
 		}
-		if line == "" || textWidth(longer, size) <= width {
+		if line == "" || m.width(longer, size) <= width {
 			line = longer
 			continue
 		}
@@ -79,11 +88,11 @@ func wrap(s string, size, width float64, lines int) []string {
 			line += " " + strings.Join(words[i:], " ")
 			break
 		}
-		out = append(out, fit(line, size, width))
+		out = append(out, m.fit(line, size, width))
 		line = word
 	}
 	if line != "" {
-		out = append(out, fit(line, size, width))
+		out = append(out, m.fit(line, size, width))
 	}
 	return out
 }

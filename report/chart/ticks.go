@@ -98,7 +98,7 @@ func (s scale) logTicks(target int) []tick {
 		return s.binaryTicks(target)
 	}
 	mantissas := []float64{1}
-	if decades*3 <= float64(target)*1.5 {
+	if decades*3 <= float64(target)*2 {
 		mantissas = []float64{1, 2, 5}
 	}
 	stride := max(1, int(math.Ceil(decades/float64(max(target, 1)))))
