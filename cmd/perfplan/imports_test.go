@@ -1,0 +1,142 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ownImports says which packages of ours a package may import. Data flows one way: plan, schedule, samples, result,
+// verdict, report. A new package needs a row, and a new arrow a good reason in its commit.
+var ownImports = map[string]string{
+	// The leaves know nothing of ours.
+	"plans":           "",
+	"runner/hist":     "",
+	"runner/process":  "",
+	"runner/result":   "",
+	"runner/schedule": "",
+	"runner/stats":    "",
+	"report/chart":    "",
+	"predictor/data":  "",
+	"predictor/model": "",
+
+	"runner/bench":   "plans runner/process runner/result runner/stats",
+	"runner/load":    "plans runner/hist runner/result runner/schedule",
+	"runner/observe": "runner/result",
+	"runner/verdict": "plans runner/hist runner/result runner/stats",
+	"runner": "plans runner/bench runner/load runner/observe runner/process runner/result runner/schedule runner/stats " +
+		"runner/verdict",
+
+	// A report is made from a stored result alone: it knows neither plans nor the runner.
+	"report": "report/chart runner/hist runner/result runner/verdict",
+
+	// The reference service knows nothing of perfplan.
+	"predictor":     "predictor/data predictor/model",
+	"cmd/predictor": "predictor predictor/data predictor/model",
+
+	"cmd/perfplan": "plans report runner runner/load runner/result runner/verdict",
+}
+
+// foreignImports says who may import a package of another module: one importer each, so that it can be replaced.
+var foreignImports = map[string]string{
+	"github.com/HdrHistogram/hdrhistogram-go":                   "runner/hist",
+	"github.com/go-playground/validator/v10":                    "plans",
+	"github.com/prometheus/client_golang/prometheus":            "predictor",
+	"github.com/prometheus/client_golang/prometheus/collectors": "predictor",
+	"github.com/prometheus/client_golang/prometheus/promhttp":   "predictor",
+	"github.com/prometheus/procfs":                              "runner/observe",
+	"github.com/spf13/cobra":                                    "cmd/perfplan",
+	"github.com/spf13/pflag":                                    "cmd/perfplan",
+	"github.com/tidwall/gjson":                                  "runner/load",
+	"github.com/wcharczuk/go-chart/v2":                          "report/chart",
+	"github.com/wcharczuk/go-chart/v2/drawing":                  "report/chart",
+	"golang.org/x/sys/unix":                                     "runner/load runner/observe runner/process",
+	"golang.org/x/sys/windows":                                  "runner/process",
+	"golang.org/x/term":                                         "cmd/perfplan",
+	"gopkg.in/yaml.v3":                                          "plans",
+}
+
+// testOnly is what tests alone may import beside that.
+var testOnly = map[string]string{
+	"github.com/chromedp/chromedp":               "report",
+	"github.com/prometheus/common/expfmt":        "predictor",
+	"github.com/rogpeppe/go-internal/testscript": "cmd/perfplan",
+	"github.com/santhosh-tekuri/jsonschema/v6":   "plans",
+	"golang.org/x/tools/txtar":                   "plans",
+}
+
+func TestImports(t *testing.T) {
+	all := listPackages(t)
+	seen := map[string]bool{}
+	for _, p := range all {
+		path := p.path()
+		seen[path] = true
+		if _, ok := ownImports[path]; !ok {
+			t.Errorf("package %s has no row in ownImports: say what it may import", path)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if why := importFault(path, imp, false); why != "" {
+				t.Errorf("%s imports %s: %s", path, imp, why)
+			}
+		}
+		for _, imp := range slices.Concat(p.TestImports, p.XTestImports) {
+			if why := importFault(path, imp, true); why != "" {
+				t.Errorf("the tests of %s import %s: %s", path, imp, why)
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(ownImports)) {
+		if !seen[path] {
+			t.Errorf("ownImports has a row for %s, but there is no such package", path)
+		}
+	}
+}
+
+// importFault says what is wrong with an import, or "".
+func importFault(path, imp string, test bool) string {
+	if rest, ours := strings.CutPrefix(imp, modulePath+"/"); ours {
+		switch {
+		case test || slices.Contains(strings.Fields(ownImports[path]), rest):
+			return ""
+		}
+		return "not in its row of ownImports"
+	}
+	first, _, _ := strings.Cut(imp, "/")
+	if !strings.Contains(first, ".") {
+		return "" // the standard library
+	}
+	allowed := strings.Fields(foreignImports[imp])
+	if test {
+		allowed = append(allowed, strings.Fields(testOnly[imp])...)
+	}
+	if !slices.Contains(allowed, path) {
+		return "a package of another module has one importer, see foreignImports and testOnly"
+	}
+	return ""
+}
+
+// Tests may use packages of ours that the code may not, but never those that stand above it.
+func TestImportFault(t *testing.T) {
+	for _, tt := range []struct {
+		path, imp string
+		test      bool
+		fault     bool
+	}{
+		{"report", modulePath + "/runner/result", false, false},
+		{"report", modulePath + "/plans", false, true},
+		{"report", modulePath + "/plans", true, false},
+		{"report", "encoding/json", false, false},
+		{"report", "github.com/spf13/cobra", false, true},
+		{"report", "github.com/spf13/cobra", true, true},
+		{"cmd/perfplan", "github.com/spf13/cobra", false, false},
+		{"cmd/perfplan", "github.com/rogpeppe/go-internal/testscript", false, true},
+		{"cmd/perfplan", "github.com/rogpeppe/go-internal/testscript", true, false},
+		{"cmd/perfplan", "example.com/anything", true, true},
+	} {
+		if got := importFault(tt.path, tt.imp, tt.test); (got != "") != tt.fault {
+			t.Errorf("importFault(%q, %q, %v) = %q, want a fault: %v", tt.path, tt.imp, tt.test, got, tt.fault)
+		}
+	}
+}
