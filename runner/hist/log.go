@@ -28,8 +28,11 @@ func WriteLog(w io.Writer, base time.Time, intervals []Interval) error {
 			return fmt.Errorf("histogram log: got tag %q, want one without commas, spaces and control characters", iv.Tag)
 		}
 	}
-	b := bufio.NewWriter(w)
 	ms := base.UnixMilli()
+	if ms < 0 {
+		return fmt.Errorf("histogram log: got base time %v, want 1970 or later", base)
+	}
+	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "#[Histogram log format version 1.3]")
 	fmt.Fprintf(b, "#[BaseTime: %d.%03d (seconds since epoch)]\n", ms/1000, ms%1000)
 	fmt.Fprintf(b, "#[StartTime: %d.%03d (seconds since epoch), %s]\n", ms/1000, ms%1000, base.UTC().Format("2006-01-02T15:04:05.000Z07:00"))
