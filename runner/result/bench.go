@@ -32,12 +32,13 @@ type Size struct {
 
 // A Fork is one fresh process at one size.
 type Fork struct {
-	Order            int       `json:"order"` // place in the run, from 0
-	Settled          bool      `json:"settled"`
-	WarmupIterations int64     `json:"warmup_iterations"`
-	WarmupNS         []float64 `json:"warmup_ns"` // per iteration, thrown away
-	SampleIterations int64     `json:"sample_iterations"`
-	SamplesNS        []float64 `json:"samples_ns"` // per iteration
+	Order             int       `json:"order"` // place in the run, from 0
+	Settled           bool      `json:"settled"`
+	SettledIterations *int64    `json:"settled_iterations"` // after how many it was steady; null: never, or the plan sets a fixed time
+	WarmupIterations  int64     `json:"warmup_iterations"`  // all that were thrown away
+	WarmupNS          []float64 `json:"warmup_ns"`          // per iteration, thrown away
+	SampleIterations  int64     `json:"sample_iterations"`
+	SamplesNS         []float64 `json:"samples_ns"` // per iteration
 }
 
 // A Fit is the growth of the median over sizes.

@@ -1,0 +1,32 @@
+package bench
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	clockSlack = time.Millisecond // two clocks may differ by this, whatever the length
+	clockShare = 1.02             // and by this factor
+	clockLeast = 0.5              // share of the wall time below which the subject's clock is doubted
+)
+
+// checkClock compares the subject's clock with ours. We wait at least as long as the subject works, so it cannot have
+// worked longer than we waited.
+func checkClock(b batch, wall time.Duration) error {
+	most := time.Duration(clockShare*float64(wall)) + clockSlack
+	if time.Duration(b.ns) > most {
+		return &clockError{fmt.Sprintf("the subject reports %v for %d iterations, but perfplan waited only %v for them",
+			time.Duration(b.ns), b.iterations, wall.Round(time.Microsecond))}
+	}
+	if b.ns == 0 && wall > clockSlack {
+		return &clockError{fmt.Sprintf("the subject reports 0 ns for %d iterations, perfplan waited %v for them",
+			b.iterations, wall.Round(time.Microsecond))}
+	}
+	return nil
+}
+
+// A clockError says that a subject's times cannot be true.
+type clockError struct{ text string }
+
+func (e *clockError) Error() string { return e.text }
