@@ -46,7 +46,7 @@ func (a Arrivals) String() string {
 }
 
 // Bounds of a schedule. Poisson arrivals are counted one by one in New, at
-// some 20 ns each; uniform ones by formula.
+// some 30 ns each; uniform ones by formula.
 const (
 	MaxRate            = 1e9  // arrivals per second
 	MaxUniformArrivals = 1e12 // R(end) at most
@@ -142,8 +142,9 @@ func (s *Schedule) count() {
 	var bounds []int64 // index of the first arrival at or after each border
 	switch s.arrivals {
 	case Uniform:
-		for _, r := range s.integral {
-			bounds = append(bounds, wholeUp(r))
+		bounds = append(bounds, 0)
+		for _, r := range s.integral[1:] {
+			bounds = append(bounds, max(1, wholeUp(r))) // the first is at 0 always
 		}
 	case Poisson:
 		bounds = s.countPoisson()
