@@ -124,7 +124,7 @@ func (r *random) exponential() float64 {
 			last, even = next, !even
 		}
 		if !even {
-			return whole + float64(first)/(1<<53)
+			return whole + float64(float64(first)/(1<<53))
 		}
 	}
 }

@@ -137,12 +137,12 @@ func TestSeeds(t *testing.T) {
 	segs := []Segment{hold(100, 10*time.Second)}
 	seen := map[string]uint64{}
 	for seed := range uint64(50) {
-		print := mustNew(t, segs, Poisson, seed).Fingerprint()
-		if other, found := seen[print]; found {
+		fingerprint := mustNew(t, segs, Poisson, seed).Fingerprint()
+		if other, found := seen[fingerprint]; found {
 			t.Errorf("seeds %d and %d give the same schedule", seed, other)
 		}
-		seen[print] = seed
-		if again := mustNew(t, segs, Poisson, seed).Fingerprint(); again != print {
+		seen[fingerprint] = seed
+		if again := mustNew(t, segs, Poisson, seed).Fingerprint(); again != fingerprint {
 			t.Errorf("seed %d gives two schedules", seed)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func close(got, want, rel float64) bool {
+func nearly(got, want, rel float64) bool {
 	return got == want || math.Abs(got-want) <= rel*math.Abs(want)
 }
 
@@ -19,7 +19,7 @@ func TestNormalQuantile(t *testing.T) {
 		if got := NormalQuantile(tt.p); math.Abs(got-tt.want) > 1e-9 {
 			t.Errorf("NormalQuantile(%v) = %v, want %v", tt.p, got, tt.want)
 		}
-		if got := NormalCDF(tt.want); !close(got, tt.p, 1e-9) {
+		if got := NormalCDF(tt.want); !nearly(got, tt.p, 1e-9) {
 			t.Errorf("NormalCDF(%v) = %v, want %v", tt.want, got, tt.p)
 		}
 	}
@@ -38,10 +38,10 @@ func TestTQuantile(t *testing.T) {
 		{0.99, 2, 0.98 * math.Sqrt(1/(2*0.99*0.01)), 1e-12},
 		{0.975, 1e7, 1.959964, 1e-6},
 	} {
-		if got := TQuantile(tt.p, tt.df); !close(got, tt.want, tt.rel) {
+		if got := TQuantile(tt.p, tt.df); !nearly(got, tt.want, tt.rel) {
 			t.Errorf("TQuantile(%v, %v) = %v, want %v", tt.p, tt.df, got, tt.want)
 		}
-		if got := TCDF(TQuantile(tt.p, tt.df), tt.df); !close(got, tt.p, 1e-12) {
+		if got := TCDF(TQuantile(tt.p, tt.df), tt.df); !nearly(got, tt.p, 1e-12) {
 			t.Errorf("TCDF(TQuantile(%v, %v)) = %v", tt.p, tt.df, got)
 		}
 	}
@@ -65,7 +65,7 @@ func TestBetaCDF(t *testing.T) {
 		{1e-6, 1, 1e6, -math.Expm1(1e6 * math.Log1p(-1e-6))},
 		{0, 2, 3, 0}, {1, 2, 3, 1}, {-1, 2, 3, 0}, {2, 2, 3, 1},
 	} {
-		if got := BetaCDF(tt.x, tt.a, tt.b); !close(got, tt.want, 1e-12) {
+		if got := BetaCDF(tt.x, tt.a, tt.b); !nearly(got, tt.want, 1e-12) {
 			t.Errorf("BetaCDF(%v, %v, %v) = %v, want %v", tt.x, tt.a, tt.b, got, tt.want)
 		}
 	}
@@ -100,7 +100,7 @@ func TestBetaQuantileInverts(t *testing.T) {
 				x := BetaQuantile(p, a, b)
 				// Next to 1 the spacing of float64 is what limits.
 				lo, hi := BetaCDF(x-2e-15, a, b), BetaCDF(x+2e-15, a, b)
-				if got := BetaCDF(x, a, b); !close(got, p, 1e-7) && !(lo <= p && p <= hi) {
+				if got := BetaCDF(x, a, b); !nearly(got, p, 1e-7) && !(lo <= p && p <= hi) {
 					t.Errorf("BetaCDF(BetaQuantile(%v, %v, %v) = %v) = %v", p, a, b, x, got)
 				}
 			}

@@ -14,8 +14,8 @@ func TestFitLine(t *testing.T) {
 	y := []float64{8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68}
 	line, ok := FitLine(x, y, 0.95)
 	half := 0.117905500 * TQuantile(0.975, 9)
-	if !ok || !close(line.Slope, 0.500090909, 1e-8) || !close(line.Intercept, 3.000090909, 1e-8) || !close(line.R2, 0.666542460, 1e-8) ||
-		!close(line.SlopeHi-line.Slope, half, 1e-6) || !close(line.Slope-line.SlopeLo, half, 1e-6) || line.Points != 11 {
+	if !ok || !nearly(line.Slope, 0.500090909, 1e-8) || !nearly(line.Intercept, 3.000090909, 1e-8) || !nearly(line.R2, 0.666542460, 1e-8) ||
+		!nearly(line.SlopeHi-line.Slope, half, 1e-6) || !nearly(line.Slope-line.SlopeLo, half, 1e-6) || line.Points != 11 {
 		t.Errorf("FitLine = %+v, %v, want Anscombe's", line, ok)
 	}
 	for _, bad := range []struct {
@@ -100,7 +100,7 @@ func TestFitCoefficients(t *testing.T) {
 	if !ok || g.Class != Linear || g.Lo != Linear || g.Hi != Linear {
 		t.Fatalf("Fit = %v (%v to %v), %v, want linear alone", g.Class, g.Lo, g.Hi, ok)
 	}
-	if !close(g.Slope, 7, 1e-9) || !close(g.Intercept, 500, 1e-6) || !close(g.R2, 1, 1e-9) || g.Weight < 0.95 || g.Error > 1e-9 {
+	if !nearly(g.Slope, 7, 1e-9) || !nearly(g.Intercept, 500, 1e-6) || !nearly(g.R2, 1, 1e-9) || g.Weight < 0.95 || g.Error > 1e-9 {
 		t.Errorf("Fit = %+v, want 500 + 7n", g.Candidate)
 	}
 	if !(g.SlopeLo <= g.Slope && g.Slope <= g.SlopeHi) || !(g.ExponentLo < g.Exponent && g.Exponent < g.ExponentHi) || g.Exponent > 1 || g.Exponent < 0.9 {
@@ -113,7 +113,7 @@ func TestFitCoefficients(t *testing.T) {
 			t.Errorf("candidate %d is %+v, want its class and no negative coefficient", i, c)
 		}
 	}
-	if !close(sum, 1, 1e-12) {
+	if !nearly(sum, 1, 1e-12) {
 		t.Errorf("weights add up to %v, want 1", sum)
 	}
 }

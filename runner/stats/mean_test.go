@@ -9,7 +9,7 @@ import (
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	nan := math.NaN()
-	same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) || close(a, b, 1e-12) }
+	same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) || nearly(a, b, 1e-12) }
 	for _, tt := range []struct {
 		x                           []float64
 		mean, stdDev, cov, med, mad float64
@@ -45,7 +45,7 @@ func TestTInterval(t *testing.T) {
 	// interval is 0.70 to 2.46.
 	x := []float64{1.2, 2.4, 1.3, 1.3, 0, 1.0, 1.8, 0.8, 4.6, 1.4}
 	mean, lo, hi, ok := TInterval(x, 0.95)
-	if !ok || !close(mean, 1.58, 1e-9) || !close(lo, 0.7001142, 1e-6) || !close(hi, 2.4598858, 1e-6) {
+	if !ok || !nearly(mean, 1.58, 1e-9) || !nearly(lo, 0.7001142, 1e-6) || !nearly(hi, 2.4598858, 1e-6) {
 		t.Errorf("TInterval = %v, %v, %v, %v, want 1.58, 0.7001142, 2.4598858", mean, lo, hi, ok)
 	}
 	for _, bad := range []struct {

@@ -73,7 +73,7 @@ func TestQuantileRanks(t *testing.T) {
 	n := int64(864_000_000)
 	lo, hi, ok := QuantileRanks(n, 0.999, 0.95)
 	half := 1.96 * math.Sqrt(float64(n)*0.999*0.001)
-	if mid := 0.999 * float64(n); !ok || !close(mid-float64(lo), half, 0.01) || !close(float64(hi)-mid, half, 0.01) {
+	if mid := 0.999 * float64(n); !ok || !nearly(mid-float64(lo), half, 0.01) || !nearly(float64(hi)-mid, half, 0.01) {
 		t.Errorf("QuantileRanks(%d, 0.999, 0.95) = %d, %d, %v, want %v ± %v", n, lo, hi, ok, mid, half)
 	}
 }

@@ -47,7 +47,7 @@ type Interval struct {
 	N             int64   // samples
 	NEff          float64 // independent samples that say as much: N / DEFF, and no more
 	DEFF          float64 // design effect, at least 1
-	Batches       int     // batches DEFF comes from; below MinBatches it is a bound, see ExceedanceInterval
+	Batches       int     // batches that DEFF comes from; see ExceedanceInterval for few of them
 	Lag1          float64 // correlation of neighbouring batches; above 0.2 the series is too short for its memory
 }
 
@@ -61,7 +61,8 @@ type Interval struct {
 // itself uncertain and the effective number shrinks by (z/t)², t with
 // batches-1 degrees of freedom (Korn and Graubard, Survey Methodology 24, 1998).
 // With fewer than MinBatches, DEFF is not estimated but bounded: each bin counts
-// as one sample, as if all of its samples had the same fate.
+// as one sample, as if all of its samples had the same fate. When no sample or
+// every sample exceeded, nothing tells of dependence and all samples count.
 //
 // Without samples the interval is 0 to 1 with N = 0.
 func ExceedanceInterval(exceed, total []int64, confidence float64) Interval {

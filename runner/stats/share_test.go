@@ -117,12 +117,12 @@ func TestDesignEffectByHand(t *testing.T) {
 		exceed = append(exceed, int64(10+20*(i%2)))
 		total = append(total, 100)
 	}
-	if got, ok := DesignEffect(exceed, total); !ok || !close(got, 100./90/0.16, 1e-12) {
+	if got, ok := DesignEffect(exceed, total); !ok || !nearly(got, 100./90/0.16, 1e-12) {
 		t.Errorf("DesignEffect = %v, %v, want %v", got, ok, 100./90/0.16)
 	}
 	// A bin without samples says nothing.
 	exceed, total = append(exceed, 0), append(total, 0)
-	if got, ok := DesignEffect(exceed, total); !ok || !close(got, 100./90/0.16, 1e-12) {
+	if got, ok := DesignEffect(exceed, total); !ok || !nearly(got, 100./90/0.16, 1e-12) {
 		t.Errorf("DesignEffect with an empty bin = %v, %v, want the same", got, ok)
 	}
 	// On a ramp with the same share everywhere the samples are as good as
@@ -260,13 +260,13 @@ func TestExceedanceInterval(t *testing.T) {
 	t.Run("twelve bins widen by Student's t", func(t *testing.T) {
 		e, n := full(12, 10, 1000)
 		ratio := 1.6448536269514722 / 1.795884818704 // t, 11 degrees, NIST table 1.796
-		if iv := ExceedanceInterval(e, n, 0.95); !close(iv.NEff, 12000*ratio*ratio, 1e-9) {
+		if iv := ExceedanceInterval(e, n, 0.95); !nearly(iv.NEff, 12000*ratio*ratio, 1e-9) {
 			t.Errorf("got NEff %v, want %v", iv.NEff, 12000*ratio*ratio)
 		}
 	})
 	t.Run("counts out of range", func(t *testing.T) {
 		iv := ExceedanceInterval([]int64{5, -1, 3}, []int64{2, 4, -7}, 0.95)
-		if iv.N != 6 || !close(iv.Share, 2./6, 1e-12) {
+		if iv.N != 6 || !nearly(iv.Share, 2./6, 1e-12) {
 			t.Errorf("got %+v, want 2 of 6", iv)
 		}
 	})

@@ -21,7 +21,7 @@ func TestMannKendall(t *testing.T) {
 		{[]float64{23, 24, 29, 6, 29, 24, 24, 29, 23}, 3. / 36, math.Erfc(2 / math.Sqrt(1506./18) / math.Sqrt2)},
 	} {
 		tau, p, ok := MannKendall(tt.series)
-		if !ok || !close(tau, tt.tau, 1e-12) || !close(p, tt.p, 1e-9) {
+		if !ok || !nearly(tau, tt.tau, 1e-12) || !nearly(p, tt.p, 1e-9) {
 			t.Errorf("MannKendall(%v) = %v, %v, %v, want %v, %v", tt.series, tau, p, ok, tt.tau, tt.p)
 		}
 	}
@@ -100,7 +100,7 @@ func TestKSExponential(t *testing.T) {
 	for i := range even {
 		even[i] = 1. / 200
 	}
-	if d, p, ok := KSExponential(even, 200); !ok || p > 1e-6 || !close(d, 1-math.Exp(-1), 1e-12) {
+	if d, p, ok := KSExponential(even, 200); !ok || p > 1e-6 || !nearly(d, 1-math.Exp(-1), 1e-12) {
 		t.Errorf("KSExponential of even gaps = %v, %v, %v, want %v and nearly 0", d, p, ok, 1-math.Exp(-1))
 	}
 	for _, bad := range []struct {
