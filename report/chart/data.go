@@ -13,6 +13,8 @@ const (
 	mostNotes  = 6
 	mostPoints = 1200 // drawn of one series
 	mostHits   = 150  // points of one series with values on hover
+
+	mostDescribed = 20 // series told in words
 )
 
 // sample is a point with its values projected into the axes' domains: infinite

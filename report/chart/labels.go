@@ -272,6 +272,11 @@ func (p *page) cost(r rect) float64 {
 			cost += 100
 		}
 	}
+	for _, s := range p.solid {
+		if s.overlaps(r) {
+			cost += 10
+		}
+	}
 	for _, trail := range p.trails {
 		for i, at := range trail {
 			if r.contains(at) {

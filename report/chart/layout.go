@@ -14,6 +14,7 @@ const (
 	titleSize    = 16.0
 	textSize     = 13.0
 	smallSize    = 12.0
+	yParts       = 6 // at most so many steps on the y axis
 )
 
 // page is a layout in progress.
@@ -28,6 +29,7 @@ type page struct {
 	edged  int // points marked at an edge
 	taken  []rect
 	trails [][]xy // where the series run, for labels to keep away from
+	solid  []rect // bars, likewise
 	direct []endLabel
 }
 
@@ -43,8 +45,8 @@ func layout(c Chart, compact bool, m ruler) scene {
 		p.placeholder()
 		return p.scene
 	}
-	p.ys = yScale(c.Y, p.yExtent(), 5)
-	p.yTicks = p.ys.ticks(5)
+	p.ys = yScale(c.Y, p.yExtent(), yParts)
+	p.yTicks = p.ys.ticks(yParts)
 	p.direct = p.endLabels()
 	y := p.header(true)
 	p.frame(y)
@@ -74,10 +76,10 @@ func (p *page) yExtent() extent {
 		}
 	}
 	switch {
-	case k != linear, !e.any, p.c.Y.Unit == Percent && e.hi <= 1 && e.hi*1.04 > 1:
+	case k != linear, !e.any, p.c.Y.Unit == Percent && e.hi <= 1 && e.hi*1.01 > 1:
 	default:
-		e.add(e.hi * 1.04)
-		e.add(e.lo * 1.04)
+		e.add(e.hi * 1.01)
+		e.add(e.lo * 1.01)
 	}
 	return e
 }
@@ -278,6 +280,10 @@ func (p *page) describe() {
 	}
 	axis("Vertical axis", p.c.Y, p.ys)
 	for i, t := range p.d.tracks {
+		if i == mostDescribed {
+			say("And %d more series. ", len(p.d.tracks)-i)
+			break
+		}
 		e := extent{}
 		for _, pt := range t.pts {
 			if !pt.gap() {

@@ -52,7 +52,7 @@ func (p *page) track(i int) {
 	t := p.d.tracks[i]
 	l := layer{class: "series", name: seriesName(t.Series, i)}
 	if t.Style == Bars {
-		p.bars(&l, t)
+		p.bars(&l, i)
 		p.layers = append(p.layers, l)
 		return
 	}
@@ -172,15 +172,15 @@ func whisker(lo, hi spot, c ink) []shape {
 	return out
 }
 
-// barPlace gives the left offset and the width of a track's bars around their x.
-func (p *page) barPlace(t track) (offset, width float64) {
+// barPlace gives the left offset and the width of track i's bars around their x.
+func (p *page) barPlace(i int) (offset, width float64) {
 	var xs []float64
 	row, rows := 0, 0
-	for _, o := range p.d.tracks {
+	for j, o := range p.d.tracks {
 		if o.Style != Bars {
 			continue
 		}
-		if o.form == t.form && o.ink == t.ink {
+		if j == i {
 			row = rows
 		}
 		rows++
@@ -213,15 +213,16 @@ func (p *page) barRect(s sample, offset, width float64) rect {
 }
 
 // bars draws a track as bars, with their values on top where there is room.
-func (p *page) bars(l *layer, t track) {
-	offset, width := p.barPlace(t)
+func (p *page) bars(l *layer, i int) {
+	t := p.d.tracks[i]
+	offset, width := p.barPlace(i)
 	for _, s := range t.pts {
 		if s.gap() {
 			continue
 		}
 		r := p.barRect(s, offset, width)
 		at := p.spot(s.x, s.y)
-		p.trails = append(p.trails, []xy{{r.x, r.y}, {r.right(), r.y}})
+		p.solid = append(p.solid, r)
 		l.add(block{r: r, ink: t.ink})
 		centre := xy{r.x + r.w/2, at.y}
 		if f, ok := at.edge(); ok {
@@ -253,7 +254,7 @@ func (p *page) hits() {
 		l := layer{class: "hits", name: seriesName(t.Series, i)}
 		offset, width := 0.0, 0.0
 		if t.Style == Bars {
-			offset, width = p.barPlace(t)
+			offset, width = p.barPlace(i)
 		}
 		budget := max(8, min(mostHits, 8*mostHits/len(p.d.tracks)))
 		for _, j := range thin(len(t.pts), budget, func(j int) sample { return t.pts[j] }) {

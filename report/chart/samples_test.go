@@ -16,9 +16,9 @@ func samples() map[string]Chart {
 		"microbench": microbench(),
 		"bars":       bars(),
 		"edges":      edges(),
-		"many":       many(),
-		"empty":      {Title: "Response time", X: Axis{Unit: Duration}, Y: Axis{Unit: Duration}, Empty: "no requests were completed"},
-		"one":        {Title: "Response time", X: Axis{Unit: Duration, Label: "time"}, Y: Axis{Unit: Duration, Label: "response time"}, Series: []Series{{Name: "p99", X: []float64{1e9}, Y: []float64{5 * ms}}}},
+
+		"empty": {Title: "Response time", X: Axis{Unit: Duration}, Y: Axis{Unit: Duration}, Empty: "no requests were completed"},
+		"one":   {Title: "Response time", X: Axis{Unit: Duration, Label: "time"}, Y: Axis{Unit: Duration, Label: "response time"}, Series: []Series{{Name: "p99", X: []float64{1e9}, Y: []float64{5 * ms}}}},
 	}
 }
 

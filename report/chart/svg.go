@@ -210,8 +210,16 @@ func num(v float64) string {
 
 func num2(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
-// exact prints a datum so that it can be read back.
-func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// exact prints a datum so that a script's Number reads it back.
+func exact(v float64) string {
+	switch {
+	case math.IsInf(v, 1):
+		return "Infinity"
+	case math.IsInf(v, -1):
+		return "-Infinity"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
 
 // escape makes printable text safe in content and in a quoted attribute.
 func escape(s string) string {

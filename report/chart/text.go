@@ -155,8 +155,6 @@ func spell(r rune) (string, bool) {
 		return "ok", true
 	case '✗', '✘', '❌':
 		return "x", true
-	case utf8.RuneError:
-		return "?", true
 	}
 	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
 		return "", true
@@ -173,6 +171,9 @@ func spelled(c Chart, f func(string) string) Chart {
 	c.X.Label, c.Y.Label = f(c.X.Label), f(c.Y.Label)
 	c.X.Categories = each(c.X.Categories, most, f)
 	c.Notes = each(c.Notes, mostNotes, f)
+	if n := len(c.Series) - mostSeries; n > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d more series are left out.", n))
+	}
 	c.Series = each(c.Series, mostSeries, func(s Series) Series { s.Name = f(s.Name); return s })
 	c.Limits = each(c.Limits, most, func(l Limit) Limit { l.Label = f(l.Label); return l })
 	c.Marks = each(c.Marks, most, func(m Mark) Mark { m.Label = f(m.Label); return m })

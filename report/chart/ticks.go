@@ -19,8 +19,11 @@ func (s scale) ticks(target int) []tick {
 	case quantile:
 		return s.quantileTicks()
 	}
-	step := niceStep(s.unit, s.hi-s.lo, target)
-	return s.linearTicks(step)
+	ts := s.linearTicks(niceStep(s.unit, s.hi-s.lo, target))
+	if len(ts) < 2 { // no whole number in reach
+		ts = s.linearTicks(ceil125((s.hi - s.lo) / float64(max(target, 2))))
+	}
+	return ts
 }
 
 func (s scale) linearTicks(step float64) []tick {
