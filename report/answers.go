@@ -1,0 +1,189 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/perfplan/perfplan/runner/result"
+)
+
+// firstFailure answers which stage failed first; where none did, which was the first without a verdict.
+func firstFailure(r *result.Result) answer {
+	a := answer{Question: "First stage that failed"}
+	for _, want := range []result.Outcome{result.Fail, result.Inconclusive, ""} {
+		for i, st := range r.Stages {
+			if st.Outcome != want {
+				continue
+			}
+			a.Badge, a.Anchor, a.Detail = outcomeBadge(st.Outcome), anchor(i), st.Reason
+			a.Text = st.Name
+			if want != result.Fail {
+				a.Text = "None failed. First without a verdict: " + st.Name
+			}
+			return a
+		}
+	}
+	switch {
+	case r.Error != "":
+		a.Text, a.Badge = "None failed, but the run was not carried out.", badge{"No verdict", "na"}
+	case len(r.Stages) == 0:
+		a.Text, a.Badge = "No stage was run.", badge{"No verdict", "na"}
+	default:
+		a.Text, a.Badge = "None.", badge{"Pass", "pass"}
+	}
+	return a
+}
+
+// bottleneck answers which resource was short: in the first stage that failed, else in the stage where it was worst.
+func bottleneck(r *result.Result) answer {
+	a := answer{Question: "Bottleneck resource"}
+	only := slices.IndexFunc(r.Stages, func(st result.Stage) bool { return st.Outcome == result.Fail })
+	if only >= 0 && worstUse(r.Stages[only].Observation).rank == 0 {
+		only = -1
+	}
+	var worst useFinding
+	seen := false
+	for i, st := range r.Stages {
+		f := worstUse(st.Observation)
+		seen = seen || f.measured
+		if f.rank > worst.rank && (only < 0 || i == only) {
+			worst = f
+			a.Anchor, a.Text, a.Detail = anchor(i), fmt.Sprintf("%s in stage %s", f.said, st.Name), f.text
+		}
+	}
+	switch {
+	case worst.rank > 0:
+		a.Badge = levelBadge(worst.level)
+	case seen:
+		a.Badge, a.Text = badge{"OK", "pass"}, "None: no resource was high or saturated."
+	default:
+		a.Badge, a.Text = badge{"n/a", "na"}, "Unknown: no resource was observed."
+	}
+	if cap := capWarning(r); cap != nil {
+		a.Detail = strings.TrimSpace(a.Detail + " The client's own bound on requests in flight was reached.")
+	}
+	return a
+}
+
+func capWarning(r *result.Result) *result.Warning {
+	for _, st := range r.Stages {
+		for i, w := range st.Warnings {
+			if w.Code == "in_flight_cap" && w.Severity != result.Note {
+				return &st.Warnings[i]
+			}
+		}
+	}
+	return nil
+}
+
+// A useFinding is the worst cell of a USE table.
+type useFinding struct {
+	said        string // "cpu saturated"
+	level, text string // of the cell
+	rank        int    // 0 ok or n/a, 1 high, 2 saturated
+	measured    bool
+}
+
+func worstUse(o *result.Observation) useFinding {
+	var worst useFinding
+	if o == nil {
+		return worst
+	}
+	for _, u := range o.USE {
+		for _, c := range []struct {
+			aspect string
+			cell   result.USECell
+		}{{"saturation", u.Saturation}, {"utilisation", u.Utilisation}, {"errors", u.Errors}} {
+			rank := map[string]int{result.LevelHigh: 1, result.LevelSaturated: 2}[c.cell.Level]
+			worst.measured = worst.measured || c.cell.Level != result.LevelNA && c.cell.Level != ""
+			if rank > worst.rank {
+				worst.rank, worst.level, worst.text = rank, c.cell.Level, useWords(c.cell)
+				worst.said = u.Resource + " " + c.cell.Level
+				if c.aspect != "saturation" {
+					worst.said = u.Resource + ": " + c.aspect + " " + c.cell.Level
+				}
+			}
+		}
+	}
+	return worst
+}
+
+func levelBadge(level string) badge {
+	switch level {
+	case result.LevelOK:
+		return badge{"OK", "pass"}
+	case result.LevelHigh:
+		return badge{"High", "suspect"}
+	case result.LevelSaturated:
+		return badge{"Saturated", "fail"}
+	}
+	return badge{na, "na"}
+}
+
+// validity answers whether the figures describe the target, from all warnings.
+func validity(ws []warning, r *result.Result) answer {
+	a := answer{Question: "Is the measurement valid?"}
+	var worst *warning
+	n := map[string]int{}
+	for i, w := range ws {
+		n[w.Badge.Kind]++
+		if worst == nil || severityRank(w.Badge.Kind) > severityRank(worst.Badge.Kind) {
+			worst = &ws[i]
+		}
+	}
+	measured := slices.ContainsFunc(r.Stages, func(st result.Stage) bool { return st.State != result.Skipped })
+	switch {
+	case n["fail"] > 0:
+		a.Badge, a.Text = badge{"Invalid", "fail"}, "No: "+counted(int64(n["fail"]), "finding")+" make figures unfit to judge the target."
+		if n["fail"] == 1 {
+			a.Text = "No: 1 finding makes figures unfit to judge the target."
+		}
+	case n["suspect"] > 0:
+		a.Badge, a.Text = badge{"Suspect", "suspect"}, "With care: "+counted(int64(n["suspect"]), "finding")+" may have touched the figures."
+	case !measured:
+		a.Badge, a.Text = badge{"n/a", "na"}, "Nothing was measured."
+		return a
+	default:
+		a.Badge, a.Text = badge{"Valid", "pass"}, "Yes: the load generator's own checks found nothing."
+		return a
+	}
+	a.Anchor = worst.Anchor
+	a.Detail, a.Fix = worst.Text, worst.Fix
+	if worst.Stage != "" {
+		a.Detail = worst.Stage + ": " + worst.Text
+	}
+	return a
+}
+
+func severityRank(kind string) int {
+	return map[string]int{"note": 1, "suspect": 2, "fail": 3}[kind]
+}
+
+func warningsOf(ws []result.Warning, stage, anchor string) []warning {
+	out := make([]warning, 0, len(ws))
+	for _, w := range ws {
+		b := badge{"Note", "note"}
+		switch w.Severity {
+		case result.Invalid:
+			b = badge{"Invalid", "fail"}
+		case result.Suspect:
+			b = badge{"Suspect", "suspect"}
+		}
+		out = append(out, warning{Stage: stage, Anchor: anchor, Code: w.Code, Badge: b, Text: w.Text, Fix: w.Fix})
+	}
+	slices.SortStableFunc(out, func(a, b warning) int { return severityRank(b.Badge.Kind) - severityRank(a.Badge.Kind) })
+	return out
+}
+
+// sentence is the whole answer in one line.
+func (a answer) sentence() string {
+	text := a.Text
+	if a.Detail != "" {
+		text = strings.TrimSuffix(text, ".") + ": " + a.Detail
+	}
+	if a.Fix != "" {
+		text = strings.TrimSuffix(text, ".") + ". Fix: " + a.Fix
+	}
+	return text
+}

@@ -1,0 +1,174 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/perfplan/perfplan/runner/result"
+)
+
+// na stands for a number that was not measured.
+const na = "n/a"
+
+// growthClasses are the words for limits and values of the unit class, in the order plans define.
+var growthClasses = [...]string{"constant", "logarithmic", "linear", "linearithmic", "quadratic", "cubic"}
+
+// A scale is a unit of display: a value is divided by div and followed by suffix.
+type scale struct {
+	div    float64
+	suffix string
+}
+
+var (
+	timeScales = []scale{{1, " ns"}, {1e3, " µs"}, {1e6, " ms"}, {1e9, " s"}}
+	byteScales = []scale{{1, " B"}, {1 << 10, " KiB"}, {1 << 20, " MiB"}, {1 << 30, " GiB"}, {1 << 40, " TiB"}}
+)
+
+// scaleOf picks the largest scale that v reaches, with what it is rounded to taken into account.
+func scaleOf(scales []scale, v float64) scale {
+	s := scales[0]
+	for _, next := range scales[1:] {
+		if math.Abs(v) >= next.div*(1-5e-5) {
+			s = next
+		}
+	}
+	return s
+}
+
+// duration shows nanoseconds with four significant digits.
+func duration(ns float64) string { return in(scaleOf(timeScales, ns), ns, 4) }
+
+func size(bytes float64) string { return in(scaleOf(byteScales, bytes), bytes, 4) }
+
+func percent(share float64) string { return in(scale{0.01, "%"}, share, 3) }
+
+func perSecond(v float64) string { return in(scale{1, "/s"}, v, 4) }
+
+// in shows v in a scale with so many significant digits; whole digits are never dropped.
+func in(s scale, v float64, digits int) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return na
+	}
+	return number(v/s.div, digits) + s.suffix
+}
+
+// number shows v with so many significant digits, without zeros at the end of a fraction, and with commas between
+// thousands.
+func number(v float64, digits int) string {
+	if v == 0 {
+		return "0"
+	}
+	mag := int(math.Floor(math.Log10(math.Abs(v))))
+	if mag < -6 || mag > 15 {
+		return strconv.FormatFloat(v, 'g', digits, 64)
+	}
+	text := strconv.FormatFloat(v, 'f', max(0, digits-1-mag), 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	if fraction != "" {
+		fraction = "." + fraction
+	}
+	return commas(whole) + fraction
+}
+
+func commas(digits string) string {
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+func count(n int64) string { return commas(strconv.FormatInt(n, 10)) }
+
+// counted is a number with its noun, which gets an s unless the number is 1.
+func counted(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return count(n) + " " + noun + "s"
+}
+
+// span shows how long something took, in the way people say it.
+func span(ns int64) string {
+	d := time.Duration(ns)
+	if d < 2*time.Minute {
+		return in(scaleOf(timeScales, float64(ns)), float64(ns), 3)
+	}
+	d = d.Round(time.Second)
+	h, m, s := int64(d/time.Hour), int64(d/time.Minute)%60, int64(d/time.Second)%60
+	if h > 0 {
+		return count(h) + " h " + strconv.FormatInt(m, 10) + " min"
+	}
+	return strconv.FormatInt(m, 10) + " min " + strconv.FormatInt(s, 10) + " s"
+}
+
+func orNA(v *float64, show func(float64) string) string {
+	if v == nil {
+		return na
+	}
+	return show(*v)
+}
+
+// A quantity shows values of an SLO: all of them in the one unit that suits its limit.
+type quantity struct {
+	unit  string
+	scale scale
+	per   string // "per row"
+}
+
+func quantityOf(s result.SLO) quantity {
+	q := quantity{unit: s.Unit}
+	switch s.Unit {
+	case "ns":
+		q.scale = scaleOf(timeScales, s.Limit)
+		if s.Limit == 0 {
+			q.scale = scale{1e6, " ms"}
+		}
+	case "ns_per_row":
+		q.scale, q.per = scaleOf(timeScales, s.Limit), " per row"
+	case "share":
+		q.scale = scale{0.01, "%"}
+	case "per_s":
+		q.scale = scale{1, "/s"}
+	case "bytes":
+		q.scale = scaleOf(byteScales, s.Limit)
+	default:
+		q.scale = scale{1, ""}
+	}
+	return q
+}
+
+// show shows a measured value.
+func (q quantity) show(v float64) string { return q.digits(v, 4) }
+
+func (q quantity) digits(v float64, digits int) string {
+	if i := int(v); q.unit == "class" && v == float64(i) && i >= 0 && i < len(growthClasses) {
+		return growthClasses[i]
+	}
+	text := in(q.scale, v, digits)
+	if text == na {
+		return na
+	}
+	return text + q.per
+}
+
+// limit shows a limit as exactly as the plan gave it.
+func (q quantity) limit(v float64) string { return q.digits(v, 12) }
+
+// apart shows a value with as many digits as it takes to tell it from the limit, where they differ.
+func (q quantity) apart(v, limit float64) string {
+	for digits := 4; digits < 12; digits++ {
+		if text := q.digits(v, digits); v == limit || text != q.limit(limit) {
+			return text
+		}
+	}
+	return q.digits(v, 12)
+}

@@ -1,0 +1,263 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/perfplan/perfplan/runner/result"
+)
+
+// loadLines sum a load stage up in sentences: what was offered and what became of it.
+func loadLines(l *result.Load) []string {
+	lines := []string{fmt.Sprintf("Request %s to target %s: %s arrivals, %s offered for %s (planned: %s in %s), throughput %s.",
+		orText(l.Request, na), orText(l.Target, na), orText(l.Arrivals, "unknown"), perSecond(l.OfferedPerS), span(l.DurationNS),
+		counted(l.Planned, "request"), span(l.PlannedNS), perSecond(l.ThroughputPerS))}
+	return append(lines, conservation(l.Counts))
+}
+
+// brief has the main figures of a load stage.
+func brief(l *result.Load) string {
+	if l.Offered == 0 {
+		return "No request was offered."
+	}
+	d := l.Response
+	return fmt.Sprintf("Response time p50 %s, p90 %s, p99 %s, most %s. Of %s offered %s were completed and %s failed (%s).",
+		timeOf(d, d.P50NS), timeOf(d, d.P90NS), timeOf(d, d.P99NS), timeOf(d, d.MaxNS), counted(l.Offered, "request"), count(l.Completed), count(l.Failed), shareOf(l.Failed, l.Offered))
+}
+
+// conservation is the sum that must come out even in every run.
+func conservation(c result.Counts) string {
+	text := fmt.Sprintf("%s offered = %s sent + %s dropped; %s sent = %s completed + %s failed + %s unfinished", count(c.Offered), count(c.Sent), count(c.Dropped),
+		count(c.Sent), count(c.Completed), count(c.Failed), count(c.Unfinished))
+	if c.Offered != c.Sent+c.Dropped || c.Sent != c.Completed+c.Failed+c.Unfinished {
+		return text + ": the sums do not come out even, so these counts cannot be trusted."
+	}
+	return text + "."
+}
+
+func loadParts(l *result.Load, st *result.Stage, file string) []part {
+	parts := []part{responsePart(l, st, file)}
+	if len(l.Segments) > 0 {
+		parts = append(parts, segmentPart(l))
+	}
+	if series, ok := seriesPart(l, st, file); ok {
+		parts = append(parts, series)
+	}
+	if e := errorsPart(l); len(e.Tables) > 0 || len(e.Lines) > 0 {
+		parts = append(parts, e)
+	}
+	return append(parts, networkPart(l), auditPart(l))
+}
+
+func responsePart(l *result.Load, st *result.Stage, file string) part {
+	p := part{Title: "Response and service time", Lines: []string{measuredSet(l)}}
+	if f, ok := rateChart(l, st, file); ok {
+		p.Charts = append(p.Charts, f)
+	}
+	if f, ok := spectrumChart(l, st, file); ok {
+		p.Charts = append(p.Charts, f)
+	}
+	t := table{Caption: "Times of requests", Cols: distributionCols("Time")}
+	for _, row := range []struct {
+		name, sub string
+		d         result.Distribution
+	}{
+		{"response", "last byte − intended", l.Response},
+		{"service", "last byte − sent", l.Service},
+		{"schedule lag", "sent − intended", l.Lag},
+		{"waiting", "part of lag: at the in-flight bound", l.Waiting},
+		{"dispatch lag", "part of lag: the generator's own", l.DispatchLag},
+		{"response of other failures", "in no other row", l.FailedResponse},
+	} {
+		t.Rows = append(t.Rows, distributionRow(row.name, row.sub, row.d))
+	}
+	p.Tables = append(p.Tables, t)
+	return p
+}
+
+// measuredSet says which requests the times are of, and what became of the others.
+func measuredSet(l *result.Load) string {
+	text := fmt.Sprintf("Response and service times are of %s of %s offered: those that were completed, that timed out or that did not finish.",
+		count(l.Response.Count), counted(l.Offered, "request"))
+	if rest := l.Offered - l.Response.Count; rest > 0 {
+		text += fmt.Sprintf(" The other %s failed or were dropped; they are not in these percentiles and count as over the limit in every SLO.", count(rest))
+	}
+	if c := l.Response.CensoredFromNS; c != nil {
+		text += fmt.Sprintf(" Some had no answer when their wait ended, the first after %s: a time shown with ≥ is a lower bound.", duration(float64(*c)))
+	}
+	return text
+}
+
+func distributionCols(first string) []column {
+	return []column{{first, false}, {"Count", true}, {"Least", true}, {"Mean", true}, {"p50", true}, {"p90", true}, {"p95", true}, {"p99", true}, {"p99.9", true}, {"Most", true}}
+}
+
+func distributionRow(name, sub string, d result.Distribution) []cell {
+	return []cell{
+		{Text: name, Sub: sub}, {Text: count(d.Count)}, {Text: timeOf(d, d.MinNS)}, {Text: meanOf(d)}, {Text: timeOf(d, d.P50NS)}, {Text: timeOf(d, d.P90NS)},
+		{Text: timeOf(d, d.P95NS)}, {Text: timeOf(d, d.P99NS)}, {Text: timeOf(d, d.P999NS)}, {Text: timeOf(d, d.MaxNS)},
+	}
+}
+
+// timeOf shows one time of d; one that is only a lower bound is shown with "≥".
+func timeOf(d result.Distribution, ns *int64) string {
+	if ns == nil || d.Count == 0 {
+		return na
+	}
+	text := duration(float64(*ns))
+	if d.CensoredFromNS != nil && *ns >= *d.CensoredFromNS {
+		return "≥ " + text
+	}
+	return text
+}
+
+func meanOf(d result.Distribution) string {
+	if d.MeanNS == nil || d.Count == 0 {
+		return na
+	}
+	if d.CensoredFromNS != nil {
+		return "≥ " + duration(*d.MeanNS)
+	}
+	return duration(*d.MeanNS)
+}
+
+func segmentPart(l *result.Load) part {
+	p := part{Title: "Segments of the rate profile"}
+	t := table{
+		Caption: "Response time by segment; requests belong to a segment by intended time",
+		Cols: []column{{"Segment", false}, {"Offered rate", true}, {"Offered", true}, {"Throughput", true}, {"Failed", true}, {"Dropped", true}, {"Unfinished", true},
+			{"p50", true}, {"p90", true}, {"p99", true}, {"p99.9", true}, {"Most", true}, {"In flight", true}, {"At the bound", true}},
+	}
+	service := table{Caption: "Service time and schedule lag by segment", Cols: []column{{"Segment", false}, {"Service p50", true}, {"Service p99", true}, {"Service most", true},
+		{"Lag p50", true}, {"Lag p99", true}, {"Lag most", true}, {"Dispatch lag p99", true}}}
+	for _, s := range l.Segments {
+		t.Rows = append(t.Rows, []cell{
+			{Text: s.Name, Sub: span(s.DurationNS)}, {Text: rates(s)}, {Text: count(s.Offered)}, {Text: perSecond(s.ThroughputPerS)}, {Text: count(s.Failed)},
+			{Text: count(s.Dropped)}, {Text: count(s.Unfinished)}, {Text: timeOf(s.Response, s.Response.P50NS)}, {Text: timeOf(s.Response, s.Response.P90NS)},
+			{Text: timeOf(s.Response, s.Response.P99NS)}, {Text: timeOf(s.Response, s.Response.P999NS)}, {Text: timeOf(s.Response, s.Response.MaxNS)},
+			{Text: number(s.MeanInFlight, 3)}, {Text: count(s.Capped)},
+		})
+		service.Rows = append(service.Rows, []cell{
+			{Text: s.Name}, {Text: timeOf(s.Service, s.Service.P50NS)}, {Text: timeOf(s.Service, s.Service.P99NS)}, {Text: timeOf(s.Service, s.Service.MaxNS)},
+			{Text: timeOf(s.Lag, s.Lag.P50NS)}, {Text: timeOf(s.Lag, s.Lag.P99NS)}, {Text: timeOf(s.Lag, s.Lag.MaxNS)}, {Text: timeOf(s.DispatchLag, s.DispatchLag.P99NS)},
+		})
+	}
+	p.Tables, p.More = append(p.Tables, t), append(p.More, service)
+	return p
+}
+
+func rates(s result.Segment) string {
+	if s.FromPerS == s.ToPerS {
+		return perSecond(s.FromPerS)
+	}
+	return number(s.FromPerS, 4) + " to " + perSecond(s.ToPerS)
+}
+
+func errorsPart(l *result.Load) part {
+	p := part{Title: "Errors"}
+	if len(l.Errors) == 0 && l.Failed == 0 && l.Unfinished == 0 {
+		p.Lines = append(p.Lines, "None: every request that was sent was answered as expected.")
+	}
+	if l.Offered == 0 {
+		p.Lines = []string{"No request was offered."}
+	}
+	if len(l.Errors) > 0 {
+		t := table{Caption: "Failures by kind", Cols: []column{{"Kind", false}, {"At fault", false}, {"Count", true}, {"Of offered", true}, {"Example", false}}}
+		for _, e := range l.Errors {
+			fault := "target"
+			if e.Class == result.ClassGenerator {
+				fault = "load generator"
+			}
+			t.Rows = append(t.Rows, []cell{{Text: e.Kind}, {Text: fault}, {Text: count(e.Count)}, {Text: shareOf(e.Count, l.Offered)}, {Text: e.Example}})
+		}
+		p.Tables = append(p.Tables, t)
+	}
+	if len(l.Status) > 0 {
+		t := table{Caption: "Status codes of answers", Cols: []column{{"Status", false}, {"Count", true}, {"Of offered", true}}}
+		for _, code := range sortedKeys(l.Status) {
+			t.Rows = append(t.Rows, []cell{{Text: code}, {Text: count(l.Status[code])}, {Text: shareOf(l.Status[code], l.Offered)}})
+		}
+		p.Tables = append(p.Tables, t)
+	}
+	return p
+}
+
+func sortedKeys(m map[string]int64) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func shareOf(k, n int64) string {
+	if n <= 0 {
+		return na
+	}
+	return percent(float64(k) / float64(n))
+}
+
+func networkPart(l *result.Load) part {
+	p := part{Title: "Hosts and connections"}
+	if len(l.Hosts) > 0 {
+		t := table{Caption: "Hosts that load was spread over", Cols: []column{{"Host", false}, {"Offered", true}, {"Share", true}, {"Sent", true}, {"Completed", true}, {"Failed", true},
+			{"Unfinished", true}, {"p50", true}, {"p99", true}, {"Most", true}}}
+		for _, h := range l.Hosts {
+			t.Rows = append(t.Rows, []cell{
+				{Text: h.Address}, {Text: count(h.Offered)}, {Text: shareOf(h.Offered, l.Offered)}, {Text: count(h.Sent)}, {Text: count(h.Completed)}, {Text: count(h.Failed)},
+				{Text: count(h.Unfinished)}, {Text: timeOf(h.Response, h.Response.P50NS)}, {Text: timeOf(h.Response, h.Response.P99NS)}, {Text: timeOf(h.Response, h.Response.MaxNS)},
+			})
+		}
+		p.Tables = append(p.Tables, t)
+	}
+	w := l.Wire
+	p.Lines = append(p.Lines, fmt.Sprintf("On the wire: %s, %s opened, %s sent on one used before, %s followed; %s out, %s in, of which %s bodies.",
+		counted(w.Attempts, "attempt"), counted(w.Opened, "connection"), counted(w.Reused, "request"), counted(w.Redirects, "redirect"),
+		size(float64(w.BytesOut)), size(float64(w.BytesIn)), size(float64(w.BodyBytes))))
+	t := table{Caption: "Times on the wire", Cols: distributionCols("Time")}
+	for _, row := range []struct {
+		name string
+		d    result.Distribution
+	}{{"TCP connect", w.Connect}, {"TLS handshake", w.TLS}, {"first byte − sent", w.FirstByte}} {
+		if row.d.Count > 0 {
+			t.Rows = append(t.Rows, distributionRow(row.name, "", row.d))
+		}
+	}
+	if len(t.Rows) > 0 {
+		p.More = append(p.More, t)
+	}
+	return p
+}
+
+// auditPart shows what the load generator knows of its own part in the figures, and how it was set.
+func auditPart(l *result.Load) part {
+	a := l.Audit
+	t := table{Caption: "The load generator's own part", Cols: []column{{"Check", false}, {"Figure", true}, {"Meaning", false}}}
+	add := func(name, value, meaning string) {
+		t.Rows = append(t.Rows, []cell{{Text: name}, {Text: value}, {Text: meaning}})
+	}
+	atMax := "it waits and keeps its intended time"
+	if l.AtMax == "drop" {
+		atMax = "it is counted as dropped"
+	}
+	add("max_in_flight", count(int64(l.MaxInFlight)), "bound on requests under way; an arrival that finds it reached: "+atMax)
+	add("arrivals at the bound", count(a.Capped), shareOf(a.Capped, l.Offered)+" of offered")
+	add("largest in flight", count(a.MaxInFlight), "")
+	add("mean in flight", number(a.MeanInFlight, 4), "throughput × service time, by Little's law")
+	add("dispatch lag p99", timeOf(l.DispatchLag, l.DispatchLag.P99NS), "how late the generator itself was")
+	add("CPU", orNA(a.CPUShare, percent), "of this process; 100% is one core")
+	add("waiting for a core", orNA(a.RunDelayShare, percent), "of the stage's time, its threads")
+	add("longest stall", orNA(floatOf(a.PauseMaxNS), duration), "of a heartbeat in this process")
+	add("longest GC pause", orNA(floatOf(a.GCPauseMaxNS), duration), "of this process")
+	add("stolen", orNA(a.StealShare, percent), "of the machine's time, by the hypervisor")
+	add("throttled", orNA(floatOf(a.ThrottledNS), duration), "by its cgroup")
+	keep := "connections are kept alive"
+	if !l.KeepAlive {
+		keep = "a new connection each time"
+	}
+	settings := []string{"engine " + orText(l.Engine, na), fmt.Sprintf("seed %d", l.Seed), "timeout " + duration(float64(l.TimeoutNS)) + " from the send", keep,
+		"drain took " + duration(float64(l.DrainNS))}
+	return part{Title: "Audit of the load generator", Lines: []string{"Settings: " + strings.Join(settings, ", ") + "."}, Tables: []table{t}}
+}

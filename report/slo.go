@@ -1,0 +1,116 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/perfplan/perfplan/runner/result"
+)
+
+func sloRows(st *result.Stage, anchor string) []sloRow {
+	rows := make([]sloRow, 0, len(st.SLO))
+	for _, s := range st.SLO {
+		rows = append(rows, newSLO(s, st.Name, anchor))
+	}
+	return rows
+}
+
+func newSLO(s result.SLO, stage, anchor string) sloRow {
+	q := quantityOf(s)
+	row := sloRow{
+		Stage: stage, Anchor: anchor, Text: s.Text, Badge: stateBadge(s.State, s.Outcome),
+		Value: sloValue(q, s.Value, s.Limit, s.Censored), Op: s.Op, Limit: strings.TrimSpace(s.Op + " " + q.limit(s.Limit)),
+		Interval: interval(q, s.Interval, s.Metric), Samples: samples(s.Samples), Set: setOf(s), Segment: s.Segment, Reason: s.Reason,
+	}
+	if len(s.Segments) > 0 {
+		row.Segments = segmentTable(s, q)
+	}
+	return row
+}
+
+func sloValue(q quantity, v *float64, limit float64, censored bool) string {
+	if v == nil {
+		return na
+	}
+	text := q.apart(*v, limit)
+	if censored {
+		return "≥ " + text
+	}
+	return text
+}
+
+func samples(n int64) string {
+	if n == 0 {
+		return na
+	}
+	return count(n)
+}
+
+// setOf says which requests an SLO's samples are.
+func setOf(s result.SLO) string {
+	set := s.Set
+	if set == "" && s.Unit == "ns" && quantileOf(s.Metric) >= 0 && !strings.HasPrefix(s.Metric, "time[") {
+		set = "offered requests; failed ones count as over the limit"
+	}
+	if set == "" || s.Samples == 0 {
+		return set
+	}
+	return "of " + count(s.Samples) + " " + set
+}
+
+// quantileOf reads the quantile of a metric like "p99.9" or "service p50"; -1 when it has none.
+func quantileOf(metric string) float64 {
+	i := strings.LastIndexByte(metric, ' ') + 1
+	if digits, ok := strings.CutPrefix(metric[i:], "p"); ok {
+		if p, err := strconv.ParseFloat(digits, 64); err == nil && p >= 0 && p <= 100 {
+			return p / 100
+		}
+	}
+	return -1
+}
+
+// interval shows a confidence interval, with the share that a percentile allows over its limit.
+func interval(q quantity, iv *result.Interval, metric string) string {
+	if iv == nil || iv.Lo == nil && iv.Hi == nil {
+		return na
+	}
+	show := q.show
+	if iv.Of != "value" {
+		show = percent
+	}
+	text := ""
+	switch {
+	case iv.Lo == nil:
+		text = "up to " + show(*iv.Hi)
+	case iv.Hi == nil:
+		text = "from " + show(*iv.Lo)
+	default:
+		text = show(*iv.Lo) + " to " + show(*iv.Hi)
+	}
+	if iv.Of == "value" {
+		return text
+	}
+	text += " over the limit"
+	if p := quantileOf(metric); p >= 0 {
+		text += ", " + percent(1-p) + " allowed"
+	}
+	return text
+}
+
+func segmentTable(s result.SLO, q quantity) table {
+	t := table{
+		Caption: "Segments: " + s.Text,
+		Cols:    []column{{"Segment", false}, {"Outcome", false}, {"Value", true}, {"Interval", false}, {"Samples", true}, {"Reason", false}},
+	}
+	for _, p := range s.Segments {
+		t.Rows = append(t.Rows, []cell{
+			{Text: orText(p.Segment, "whole stage")},
+			{Badge: stateBadge(p.State, p.Outcome)},
+			{Text: sloValue(q, p.Value, s.Limit, p.Censored)},
+			{Text: interval(q, p.Interval, s.Metric)},
+			{Text: samples(p.Samples)},
+			{Text: p.Reason},
+		})
+	}
+	return t
+}
