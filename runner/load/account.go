@@ -1,0 +1,338 @@
+package load
+
+import (
+	"math"
+	"time"
+
+	"github.com/perfplan/perfplan/runner/hist"
+	"github.com/perfplan/perfplan/runner/result"
+	"github.com/perfplan/perfplan/runner/schedule"
+)
+
+// An account sums up samples. It is used by one goroutine. What belongs to a
+// segment or a second is closed as soon as all its arrivals have ended, so that
+// its memory does not grow with the length of the run, but for the series.
+type account struct {
+	cfg     *Config
+	cursor  *schedule.Cursor // next arrival to count as offered
+	total   result.Counts
+	segment int // of the arrival counted last
+
+	segments []*segmentAccount
+	hosts    []*hostAccount
+	times    *times
+	failed   *hist.Hist // response times of failures other than timeouts
+	first    *hist.Hist
+	connect  *hist.Hist
+	tls      *hist.Hist
+	wire     result.Wire
+	status   map[int]int64
+	errors   map[errorKey]*result.Error
+	capped   int64
+	series   *series
+	spare    *spareHists
+
+	last     result.Counts // total at the last tick
+	lastAt   int64
+	tickHist *hist.Hist
+}
+
+type errorKey struct{ kind, class string }
+
+// times are the distributions of a set of requests.
+type times struct {
+	response, service, lag, waiting, dispatch *hist.Hist
+	notWaited                                 int64 // requests with waiting 0, not in the histogram yet
+	censoredResponse, censoredService         censored
+}
+
+// censored is the shortest censored time, in ns; -1: none.
+type censored int64
+
+func (c *censored) see(ns int64) {
+	if *c < 0 || ns < int64(*c) {
+		*c = censored(ns)
+	}
+}
+
+func (c *censored) merge(o censored) {
+	if o >= 0 {
+		c.see(int64(o))
+	}
+}
+
+func newTimes(spare *spareHists) *times {
+	return &times{spare.get(), spare.get(), spare.get(), spare.get(), spare.get(), 0, -1, -1}
+}
+
+// add records a request that was sent.
+func (t *times) add(s *sample) {
+	lag := s.sent - s.intended
+	t.lag.Record(lag)
+	waiting := min(s.waiting, lag)
+	t.dispatch.Record(lag - waiting)
+	if waiting > 0 {
+		t.waiting.Record(waiting)
+	} else {
+		t.notWaited++
+	}
+	switch s.outcome {
+	case failed:
+		return
+	case timedOut, unfinished:
+		t.censoredResponse.see(s.end - s.intended)
+		t.censoredService.see(s.end - s.sent)
+	}
+	t.response.Record(s.end - s.intended)
+	t.service.Record(s.end - s.sent)
+}
+
+func (t *times) merge(o *times) {
+	t.response.Merge(o.response)
+	t.service.Merge(o.service)
+	t.lag.Merge(o.lag)
+	t.waiting.Merge(o.waiting)
+	t.dispatch.Merge(o.dispatch)
+	t.notWaited += o.notWaited
+	t.censoredResponse.merge(o.censoredResponse)
+	t.censoredService.merge(o.censoredService)
+}
+
+func (t *times) free(spare *spareHists) {
+	spare.put(t.response, t.service, t.lag, t.waiting, t.dispatch)
+}
+
+// spareHists keeps emptied histograms, which are large, for their next use.
+type spareHists struct{ hists []*hist.Hist }
+
+func (p *spareHists) get() *hist.Hist {
+	n := len(p.hists)
+	if n == 0 {
+		return hist.New()
+	}
+	h := p.hists[n-1]
+	p.hists = p.hists[:n-1]
+	return h
+}
+
+func (p *spareHists) put(hists ...*hist.Hist) {
+	for _, h := range hists {
+		h.Reset()
+	}
+	p.hists = append(p.hists, hists...)
+}
+
+type hostAccount struct {
+	counts   result.Counts
+	response *hist.Hist
+	censored censored
+}
+
+func newAccount(cfg *Config) *account {
+	a := &account{
+		cfg: cfg, cursor: cfg.Schedule.Cursor(), spare: &spareHists{},
+		failed: hist.New(), first: hist.New(), connect: hist.New(), tls: hist.New(), tickHist: hist.New(),
+		status: map[int]int64{}, errors: map[errorKey]*result.Error{},
+	}
+	a.times = newTimes(a.spare)
+	a.series = newSeries(cfg.Schedule.Duration(), a.spare)
+	for i, span := range cfg.Schedule.Segments() {
+		kind := ""
+		if i < len(cfg.Kinds) {
+			kind = cfg.Kinds[i]
+		}
+		a.segments = append(a.segments, newSegmentAccount(span, kind, cfg.LimitsNS))
+	}
+	for range cfg.Hosts {
+		a.hosts = append(a.hosts, &hostAccount{response: hist.New(), censored: -1})
+	}
+	return a
+}
+
+// offer counts arrivals as offered up to due of them.
+func (a *account) offer(due int64) {
+	for a.total.Offered < due {
+		index := a.cursor.Index()
+		offset, segment, _ := a.cursor.Next()
+		a.total.Offered++
+		a.hosts[index%int64(len(a.hosts))].counts.Offered++
+		for a.segment < segment {
+			a.sealSegment()
+		}
+		a.segments[segment].offer(int64(offset), a.spare)
+		a.series.offer(int64(offset))
+	}
+}
+
+// sealSegment says that no more arrivals come for the segment.
+func (a *account) sealSegment() {
+	seg := a.segments[a.segment]
+	seg.sealed = true
+	a.closeSegment(seg)
+	a.segment++
+}
+
+func (a *account) closeSegment(seg *segmentAccount) {
+	if seg.finished() {
+		a.times.merge(seg.times)
+		seg.close(a.spare)
+	}
+}
+
+// add brings samples to account. Their arrivals were counted by offer.
+func (a *account) add(samples []sample) {
+	for i := range samples {
+		s := &samples[i]
+		if s.outcome == opened {
+			a.wire.Opened++
+			a.connect.Record(s.connect)
+			if s.tls > 0 {
+				a.tls.Record(s.tls)
+			}
+			continue
+		}
+		a.addEnd(s)
+	}
+}
+
+func (a *account) addEnd(s *sample) {
+	host := a.hosts[s.host]
+	count(&a.total, s.outcome)
+	count(&host.counts, s.outcome)
+	if s.capped {
+		a.capped++
+	}
+	seg := a.segments[s.segment]
+	seg.add(s, a.cfg.LimitsNS)
+	a.series.add(s)
+	a.closeSegment(seg)
+	if s.outcome == dropped {
+		return
+	}
+	response := s.end - s.intended
+	switch s.outcome {
+	case failed:
+		a.failed.Record(response)
+	default:
+		host.response.Record(response)
+		a.tickHist.Record(response)
+		if s.outcome != completed {
+			host.censored.see(response)
+		}
+	}
+	a.addWire(s)
+	if s.fail != nil {
+		a.addError(s.fail)
+	}
+}
+
+func (a *account) addWire(s *sample) {
+	a.wire.Attempts += int64(s.attempts)
+	a.wire.Reused += int64(s.reused)
+	a.wire.Redirects += int64(s.redirects)
+	a.wire.BytesOut += s.bytesOut
+	a.wire.BytesIn += s.bytesIn
+	a.wire.BodyBytes += s.bodyBytes
+	if s.first > 0 {
+		a.first.Record(s.first - s.sent)
+	}
+	if s.status > 0 {
+		a.status[s.status]++
+	}
+}
+
+func (a *account) addError(f *failure) {
+	key := errorKey{f.kind, f.class()}
+	e := a.errors[key]
+	if e == nil {
+		e = &result.Error{Kind: key.kind, Class: key.class, Example: clipText(f.text)}
+		a.errors[key] = e
+	}
+	e.Count++
+}
+
+// count adds one end to c. Offered is counted when an arrival comes due.
+func count(c *result.Counts, o outcome) {
+	if o == dropped {
+		c.Dropped++
+		return
+	}
+	c.Sent++
+	switch o {
+	case completed:
+		c.Completed++
+	case unfinished:
+		c.Unfinished++
+	default:
+		c.Failed++
+	}
+}
+
+// tick looks at what happened since the last tick.
+func (a *account) tick(now int64, q queueState) Tick {
+	total := a.total
+	total.Sent = q.due - q.dropped - q.backlog
+	total.Offered = q.due
+	t := Tick{
+		At: time.Duration(max(now, 0)), Length: time.Duration(now - a.lastAt), Segment: a.segment,
+		Total: total, InFlight: q.inFlight, Waiting: q.backlog, Samples: a.tickHist.Count(),
+		Last: result.Counts{
+			Offered: total.Offered - a.last.Offered, Sent: total.Sent - a.last.Sent,
+			Completed: total.Completed - a.last.Completed, Failed: total.Failed - a.last.Failed,
+			Dropped: total.Dropped - a.last.Dropped,
+		},
+	}
+	if p, ok := a.tickHist.Quantile(0.5); ok {
+		t.P50 = time.Duration(p)
+		p, _ = a.tickHist.Quantile(0.99)
+		t.P99 = time.Duration(p)
+	}
+	a.tickHist.Reset()
+	a.last, a.lastAt = total, now
+	return t
+}
+
+func clipText(s string) string { return s[:min(len(s), maxExample)] }
+
+// ratePerS is n per time, 0 for no time.
+func ratePerS(n int64, ns int64) float64 {
+	if ns <= 0 {
+		return 0
+	}
+	return float64(n) / (float64(ns) / 1e9)
+}
+
+// distribution sums h up. text is its encoded form, "" to leave it out.
+func distribution(h *hist.Hist, c censored, text string) result.Distribution {
+	d := result.Distribution{Count: h.Count(), Histogram: text}
+	if d.Count == 0 {
+		return d
+	}
+	lowest, highest, mean := h.Min(), h.Max(), h.Mean()
+	d.MinNS, d.MaxNS, d.MeanNS = &lowest, &highest, &mean
+	quantile := func(q float64) *int64 {
+		ns, _ := h.Quantile(q)
+		return &ns
+	}
+	d.P50NS, d.P90NS, d.P95NS = quantile(0.5), quantile(0.9), quantile(0.95)
+	d.P99NS, d.P999NS = quantile(0.99), quantile(0.999)
+	d.SumNS = mean * float64(d.Count)
+	if c >= 0 {
+		from := int64(c)
+		d.CensoredFromNS = &from
+	}
+	if math.IsInf(d.SumNS, 0) {
+		d.SumNS = 0
+	}
+	return d
+}
+
+// encoded is distribution with the histogram. It cannot be left out: an error
+// ends the record.
+func encoded(h *hist.Hist, c censored) (result.Distribution, error) {
+	if h.Count() == 0 {
+		return distribution(h, c, ""), nil
+	}
+	text, err := h.Encode()
+	return distribution(h, c, text), err
+}

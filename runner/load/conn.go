@@ -1,0 +1,187 @@
+package load
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// A conn is one connection to a host, used by one worker.
+type conn struct {
+	net.Conn         // what requests are written to: raw, or TLS over it
+	raw      *socket // nil on systems without a way to look at a socket
+	used     bool    // it carried a request before
+}
+
+// A socket is the TCP connection below a conn. While probing, Read does not
+// block.
+type socket struct {
+	net.Conn
+	sys     syscall.RawConn
+	probing atomic.Bool
+}
+
+// errNothingYet is what Read says while probing, when there is nothing to read.
+// crypto/tls takes it as it takes a deadline: the stream stays usable.
+type errNothingYet struct{}
+
+func (errNothingYet) Error() string   { return "nothing to read yet" }
+func (errNothingYet) Timeout() bool   { return true }
+func (errNothingYet) Temporary() bool { return true }
+
+func (s *socket) Read(p []byte) (int, error) {
+	if s.probing.Load() && peek(s.sys) == socketQuiet {
+		return 0, errNothingYet{}
+	}
+	return s.Conn.Read(p)
+}
+
+// usable looks, without waiting, whether an idle connection is still open: the
+// peer may have closed it since. A byte that nobody asked for makes it unusable
+// too, except for TLS's own messages, which are read here.
+func (c *conn) usable() bool {
+	if c.raw == nil {
+		return true
+	}
+	switch state := peek(c.raw.sys); {
+	case state == socketQuiet:
+		return true
+	case state == socketEnded || c.raw == c.Conn:
+		return false
+	}
+	c.raw.probing.Store(true)
+	defer c.raw.probing.Store(false)
+	n, err := c.Conn.Read(make([]byte, 1))
+	_, quiet := err.(errNothingYet)
+	if op, ok := err.(*net.OpError); ok {
+		_, quiet = op.Err.(errNothingYet)
+	}
+	return n == 0 && quiet
+}
+
+// What peek sees.
+type socketState uint8
+
+const (
+	socketQuiet   socketState = iota // open, nothing to read
+	socketWaiting                    // bytes to read
+	socketEnded                      // closed by the peer, or broken
+)
+
+// A dialer opens connections, and closes all of them at the end of a run.
+type dialer struct {
+	ctx    context.Context // ends attempts to connect
+	cancel context.CancelFunc
+	now    func() int64
+
+	mu     sync.Mutex
+	open   map[*conn]struct{}
+	closed bool
+}
+
+func newDialer(now func() int64) *dialer {
+	d := &dialer{now: now, open: map[*conn]struct{}{}}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	return d
+}
+
+// dial opens a connection, with TLS if the host has it. The times it took are
+// in connect and tls, in ns, as far as it came.
+func (d *dialer) dial(h *Host, deadline time.Time) (c *conn, connect, handshake int64, fail *failure) {
+	start := d.now()
+	nd := net.Dialer{Deadline: deadline, KeepAlive: -1}
+	tcp, err := nd.DialContext(d.ctx, "tcp", h.Address)
+	connect = d.now() - start
+	if err != nil {
+		return nil, connect, 0, d.name(err, "connecting", h)
+	}
+	c = &conn{Conn: tcp}
+	if sc, ok := tcp.(syscall.Conn); ok && canPeek {
+		if sys, err := sc.SyscallConn(); err == nil {
+			c.raw = &socket{Conn: tcp, sys: sys}
+			c.Conn = c.raw
+		}
+	}
+	if !d.register(c) {
+		tcp.Close()
+		return nil, connect, 0, classify(net.ErrClosed, "", h.Address)
+	}
+	if h.TLS == nil {
+		return c, connect, 0, nil
+	}
+	tcp.SetDeadline(deadline)
+	secure := tls.Client(c.Conn, h.TLS)
+	err = secure.Handshake()
+	handshake = d.now() - start - connect
+	if err != nil {
+		d.close(c)
+		f := d.name(err, "the TLS handshake", h)
+		if f.kind == kindClosed || f.kind == kindReset || f.kind == kindNetwork {
+			f.kind = kindTLS
+		}
+		return nil, connect, handshake, f
+	}
+	d.rewrap(c, secure)
+	return c, connect, handshake, nil
+}
+
+func (d *dialer) name(err error, doing string, h *Host) *failure {
+	if f := classify(err, doing, h.Address); f.kind != kindRefused {
+		return f
+	}
+	return classify(err, "", h.Address)
+}
+
+func (d *dialer) register(c *conn) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed {
+		d.open[c] = struct{}{}
+	}
+	return !d.closed
+}
+
+func (d *dialer) rewrap(c *conn, secure net.Conn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c.Conn = secure
+}
+
+func (d *dialer) close(c *conn) {
+	d.mu.Lock()
+	delete(d.open, c)
+	d.mu.Unlock()
+	c.hangUp()
+}
+
+// hangUp closes the socket at once: TLS would send a farewell first and wait
+// for it.
+func (c *conn) hangUp() {
+	if c.raw != nil {
+		c.raw.Close()
+		return
+	}
+	if secure, ok := c.Conn.(*tls.Conn); ok {
+		secure.NetConn().Close()
+		return
+	}
+	c.Close()
+}
+
+// closeAll ends every connection and every attempt to connect, now and later.
+func (d *dialer) closeAll() {
+	d.cancel()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	for c := range d.open {
+		c.hangUp()
+	}
+}
+
+// over tells whether the run was ended: errors of connections mean nothing then.
+func (d *dialer) over() bool { return d.ctx.Err() != nil }

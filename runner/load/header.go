@@ -1,0 +1,182 @@
+package load
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// statusLine reads "HTTP/1.1 200 OK". The reason may be missing, with the space before it.
+func (r *response) statusLine(text []byte) error {
+	const version = "HTTP/1."
+	if len(text) < len(version)+1 || string(text[:len(version)]) != version || !isDigit(text[len(version)]) {
+		if bytes.HasPrefix(text, []byte("HTTP/")) {
+			return fmt.Errorf("not an HTTP/1.x response: %q", clip(text))
+		}
+		return fmt.Errorf("not an HTTP response: %q", clip(text))
+	}
+	r.minor = text[len(version)] - '0'
+	rest := text[len(version)+1:]
+	if len(rest) < 4 || rest[0] != ' ' || !isDigit(rest[1]) || !isDigit(rest[2]) || !isDigit(rest[3]) || len(rest) > 4 && rest[4] != ' ' {
+		return fmt.Errorf("not a status line: %q", clip(text))
+	}
+	r.status = int(rest[1]-'0')*100 + int(rest[2]-'0')*10 + int(rest[3]-'0')
+	if r.status < 100 {
+		return fmt.Errorf("not a status code: %q", clip(rest[1:4]))
+	}
+	if bytes.ContainsAny(rest, "\r\x00") {
+		return errors.New("control character in the status line")
+	}
+	r.state, r.anyHeader, r.lastFramed = readHeaders, false, false
+	return nil
+}
+
+// field reads one header or trailer line.
+func (r *response) field(text []byte) error {
+	if text[0] == ' ' || text[0] == '\t' {
+		// An obsolete folded line continues the one before (RFC 9112, 5.2). That is
+		// no matter, unless the field decides how the response is read.
+		if !r.anyHeader || r.lastFramed {
+			return fmt.Errorf("folded header line: %q", clip(text))
+		}
+		return nil
+	}
+	colon := bytes.IndexByte(text, ':')
+	if colon < 1 {
+		return fmt.Errorf("not a header line: %q", clip(text))
+	}
+	name, value := text[:colon], bytes.Trim(text[colon+1:], " \t")
+	for _, c := range name {
+		if !tokenByte[c] {
+			return fmt.Errorf("not a header name: %q", clip(name))
+		}
+	}
+	if bytes.IndexByte(value, '\r') >= 0 || bytes.IndexByte(value, 0) >= 0 {
+		return fmt.Errorf("control character in header %q", clip(name))
+	}
+	r.anyHeader, r.lastFramed = true, false
+	if r.state == readTrailers {
+		return nil // a trailer must not change the framing (RFC 9110, 6.5.1)
+	}
+	switch len(name) {
+	case len("location"):
+		if equalFold(name, "location") && len(r.location) == 0 {
+			r.lastFramed = true
+			r.location = append(r.location, value[:min(len(value), maxLocation)]...)
+		}
+	case len("connection"):
+		if equalFold(name, "connection") {
+			r.lastFramed = true
+			r.connection(value)
+		}
+	case len("content-length"):
+		if equalFold(name, "content-length") {
+			r.lastFramed = true
+			return r.contentLength(value)
+		}
+	case len("transfer-encoding"):
+		if equalFold(name, "transfer-encoding") {
+			r.lastFramed = true
+			return r.transferEncoding(value)
+		}
+	}
+	return nil
+}
+
+func (r *response) connection(value []byte) {
+	for option := range bytes.SplitSeq(value, []byte(",")) {
+		option = bytes.Trim(option, " \t")
+		r.askedClose = r.askedClose || equalFold(option, "close")
+		r.askedKeep = r.askedKeep || equalFold(option, "keep-alive")
+	}
+}
+
+// contentLength reads "5"; also "5, 5", which a proxy may make of two equal lines.
+func (r *response) contentLength(value []byte) error {
+	for item := range bytes.SplitSeq(value, []byte(",")) {
+		item = bytes.Trim(item, " \t")
+		var n int64
+		for _, c := range item {
+			if !isDigit(c) {
+				return fmt.Errorf("not a Content-Length: %q", clip(value))
+			}
+			if n > maxContentBytes/10 {
+				return fmt.Errorf("Content-Length too large: %q", clip(value))
+			}
+			n = n*10 + int64(c-'0')
+		}
+		switch {
+		case len(item) == 0:
+			return fmt.Errorf("not a Content-Length: %q", clip(value))
+		case r.sized && r.length != n:
+			return fmt.Errorf("two values of Content-Length: %d and %d", r.length, n)
+		}
+		r.sized, r.length = true, n
+	}
+	return nil
+}
+
+// transferEncoding reads the list of codings, which may stretch over several
+// lines. Only chunked as the last one frames the body; other last codings end
+// with the connection (RFC 9112, 6.3).
+func (r *response) transferEncoding(value []byte) error {
+	r.coded = true
+	for coding := range bytes.SplitSeq(value, []byte(",")) {
+		coding = bytes.Trim(coding, " \t")
+		if len(coding) == 0 {
+			continue
+		}
+		if r.chunked {
+			return fmt.Errorf("transfer coding after chunked: %q", clip(coding))
+		}
+		name, _, _ := bytes.Cut(coding, []byte(";"))
+		for _, c := range bytes.TrimRight(name, " \t") {
+			if !tokenByte[c] {
+				return fmt.Errorf("not a transfer coding: %q", clip(coding))
+			}
+		}
+		r.chunked = equalFold(coding, "chunked")
+	}
+	return nil
+}
+
+// equalFold compares ASCII text; lower is in lower case.
+func equalFold(text []byte, lower string) bool {
+	if len(text) != len(lower) {
+		return false
+	}
+	for i, c := range text {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func hexDigit(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// clip bounds text from the network that goes into a message.
+func clip(text []byte) []byte { return text[:min(len(text), 60)] }
+
+// tokenByte holds the characters of a field name (RFC 9110, 5.6.2).
+var tokenByte = func() (t [256]bool) {
+	for _, c := range "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" {
+		t[c] = true
+	}
+	return t
+}()

@@ -1,0 +1,142 @@
+package load
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/perfplan/perfplan/plans"
+)
+
+// A Host is one address that load is spread over.
+type Host struct {
+	Address   string      // IP address and port as dialled, IPv6 in brackets
+	Scheme    string      // "http" or "https"
+	Authority string      // what the Host header says unless the request sets it: host, and the port if not the scheme's own
+	Prefix    string      // goes before each request's path; no trailing slash
+	TLS       *tls.Config // nil for http
+}
+
+// dualProbe bounds the look at which address family of a name answers.
+const dualProbe = time.Second
+
+// Resolve returns the addresses of a target: for each URL in the plan's order
+// every address of its host, IPv4 first, in ascending order. Load goes to them
+// in turn: arrival i to host i mod n. Names are looked up once, here.
+//
+// A name with addresses of both families, as localhost often is, names one
+// server that may listen on one of them only; a family none of whose addresses
+// accepts a connection is left out then, unless neither does.
+func Resolve(ctx context.Context, t *plans.Target) ([]Host, error) {
+	if len(t.URLs) == 0 {
+		return nil, fmt.Errorf("target %q has no URL", t.Name)
+	}
+	var hosts []Host
+	for _, u := range t.URLs {
+		addrs, err := lookup(ctx, u)
+		if err != nil {
+			return nil, err
+		}
+		h := Host{Scheme: u.Scheme, Authority: authority(u), Prefix: u.Path}
+		if u.Scheme == "https" {
+			if h.TLS, err = tlsConfig(u, t.TLS); err != nil {
+				return nil, err
+			}
+		}
+		for _, a := range addrs {
+			h.Address = netip.AddrPortFrom(a, uint16(u.Port)).String()
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts, nil
+}
+
+func lookup(ctx context.Context, u plans.URL) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(u.Host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Host)
+	if err != nil {
+		if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
+			return nil, fmt.Errorf("no address found for host %q", u.Host)
+		}
+		return nil, fmt.Errorf("cannot look up host %q: %w", u.Host, err)
+	}
+	for i, a := range addrs {
+		addrs[i] = a.Unmap()
+	}
+	slices.SortFunc(addrs, netip.Addr.Compare) // IPv4 sorts before IPv6
+	addrs = slices.Compact(addrs)
+	if len(addrs) == 0 {
+		return nil, fmt.Errorf("no address found for host %q", u.Host)
+	}
+	return oneFamily(ctx, addrs, u.Port), nil
+}
+
+// oneFamily leaves out the family that does not answer, see Resolve.
+func oneFamily(ctx context.Context, addrs []netip.Addr, port int) []netip.Addr {
+	split := slices.IndexFunc(addrs, netip.Addr.Is6)
+	if split < 1 { // all of one family
+		return addrs
+	}
+	v4, v6 := addrs[:split], addrs[split:]
+	switch ok4, ok6 := anyAccepts(ctx, v4, port), anyAccepts(ctx, v6, port); {
+	case ok4 && !ok6:
+		return v4
+	case ok6 && !ok4:
+		return v6
+	}
+	return addrs
+}
+
+func anyAccepts(ctx context.Context, addrs []netip.Addr, port int) bool {
+	d := net.Dialer{Timeout: dualProbe}
+	return slices.ContainsFunc(addrs, func(a netip.Addr) bool {
+		c, err := d.DialContext(ctx, "tcp", netip.AddrPortFrom(a, uint16(port)).String())
+		if err != nil {
+			return false
+		}
+		c.Close()
+		return true
+	})
+}
+
+// authority is the URL's host and, unless it is the scheme's default, port.
+func authority(u plans.URL) string {
+	host := u.Host
+	if strings.Contains(host, ":") {
+		addr, _, _ := strings.Cut(host, "%") // a zone means nothing to the server
+		host = "[" + addr + "]"
+	}
+	if u.Scheme == "http" && u.Port == 80 || u.Scheme == "https" && u.Port == 443 {
+		return host
+	}
+	return host + ":" + strconv.Itoa(u.Port)
+}
+
+func tlsConfig(u plans.URL, t plans.TLS) (*tls.Config, error) {
+	c := &tls.Config{ServerName: t.ServerName, InsecureSkipVerify: t.SkipVerify, NextProtos: []string{"http/1.1"}}
+	if c.ServerName == "" {
+		c.ServerName = u.Host
+	}
+	if t.CAFile != "" {
+		pem, err := os.ReadFile(t.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the CA file: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("no certificate in the CA file %q", t.CAFile)
+		}
+	}
+	return c, nil
+}

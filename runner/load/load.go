@@ -1,0 +1,238 @@
+// Package load sends requests at the times of a schedule, whatever the target
+// does (open model), and records what became of each.
+//
+// A dispatcher waits for the intended time of each arrival and hands it to a
+// connection; it never waits for the target. Connections are opened on demand,
+// up to MaxInFlight to each host, the one used last is used first, and a request is never
+// pipelined, never sent twice and never redirected unasked. When MaxInFlight
+// requests are under way an arrival waits in order, its intended time kept, or
+// is dropped, as the plan says. After a stall, waiting arrivals are sent as
+// fast as requests end: MaxInFlight bounds the catching up. The run ends at its planned time plus the
+// drain: what is in flight then is unfinished, what still waits is dropped.
+//
+// Where a time begins: a request is sent when its first byte, or the attempt to
+// connect for it, goes out; its timeout counts from there.
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/perfplan/perfplan/plans"
+	"github.com/perfplan/perfplan/runner/result"
+	"github.com/perfplan/perfplan/runner/schedule"
+)
+
+// Engine is the name of this engine in records.
+const Engine = "goroutine"
+
+// Config is what to send, when, and within which bounds.
+type Config struct {
+	Hosts    []Host // from Resolve; arrival i goes to host i mod len(Hosts)
+	Request  *plans.Request
+	Schedule *schedule.Schedule
+	Kinds    []string       // per segment of Schedule: ramp, hold or step; for the record, may be nil
+	Arrivals plans.Arrivals // as Schedule was made; for the record
+	Seed     uint64         // as Schedule was made; for the record
+
+	MaxInFlight int           // at least 1
+	AtMax       plans.AtMax   // "" is Wait
+	Timeout     time.Duration // from the send to the last byte; more than 0
+	Drain       time.Duration // after the schedule's end
+	KeepAlive   bool
+	LimitsNS    []int64 // thresholds of the Over counters
+
+	// OnTick, if not nil, is called about once in TickEvery, one call at a time. When it
+	// returns false the offering ends, and the drain begins. It does not hold up the load.
+	OnTick    func(Tick) bool
+	TickEvery time.Duration // 0 is a second
+}
+
+// A Tick is a look at a run under way.
+type Tick struct {
+	At       time.Duration // since the start
+	Length   time.Duration // since the tick before
+	Segment  int           // of the schedule; the last one during the drain
+	Draining bool          // the offering has ended
+	Last     result.Counts // what happened in this tick; the ends belong to earlier sends, too
+	Total    result.Counts // since the start; Sent is ahead of the ends by InFlight
+	InFlight int
+	Waiting  int64         // arrivals at the in-flight bound
+	P50, P99 time.Duration // response times of what ended in this tick (completed and timeouts)
+	Samples  int64         // how many those are; 0: P50 and P99 say nothing
+}
+
+// An engine is one run.
+type engine struct {
+	cfg     Config
+	base    time.Time // the run's time 0
+	hosts   []Host
+	method  string
+	timeout time.Duration
+
+	redirects                 int
+	keepAlive, expectContinue bool
+	render                    *renderer
+	check                     *checker
+	queue                     *queue
+	mail                      *mailbox
+	dialer                    *dialer
+	workers                   sync.WaitGroup
+	account                   *account
+
+	halt   chan struct{} // closed: the offering ends
+	halted atomic.Bool
+}
+
+// now is the time since the start of the run in ns.
+func (e *engine) now() int64 { return int64(time.Since(e.base)) }
+
+// lead is the time from Run's call to the first arrival at the earliest, so
+// that the threads are there in time.
+const lead = 5 * time.Millisecond
+
+// flushEvery is how often samples are brought to account at least.
+const flushEvery = 100 * time.Millisecond
+
+// Run offers the whole schedule and returns the record. An error means that it
+// could not start. When ctx is cancelled the run stops at once, and the record
+// of what was measured until then is returned; what was in flight is
+// unfinished.
+func Run(ctx context.Context, cfg Config) (*result.Load, error) {
+	e, err := newEngine(cfg)
+	if err != nil {
+		return nil, err
+	}
+	e.base = time.Now().Add(lead)
+	audit := startAuditor(e.now)
+	offered := make(chan int64, 1)
+	go e.dispatch(offered)
+	end := e.watch(ctx, offered)
+	e.settle()
+	return e.account.record(end, audit.stop())
+}
+
+func newEngine(cfg Config) (*engine, error) {
+	if cfg.AtMax == "" {
+		cfg.AtMax = plans.Wait
+	}
+	if cfg.TickEvery <= 0 {
+		cfg.TickEvery = time.Second
+	}
+	switch {
+	case len(cfg.Hosts) == 0:
+		return nil, errors.New("load: no hosts to send to")
+	case cfg.Request == nil || cfg.Schedule == nil:
+		return nil, errors.New("load: no request or no schedule")
+	case cfg.MaxInFlight < 1:
+		return nil, fmt.Errorf("load: got max_in_flight %d, want 1 or more", cfg.MaxInFlight)
+	case cfg.Timeout <= 0:
+		return nil, fmt.Errorf("load: got timeout %v, want more than 0s", cfg.Timeout)
+	case cfg.Drain < 0:
+		return nil, fmt.Errorf("load: got drain %v, want 0s or more", cfg.Drain)
+	case cfg.AtMax != plans.Wait && cfg.AtMax != plans.Drop:
+		return nil, fmt.Errorf("load: got at_max %q, want wait or drop", cfg.AtMax)
+	}
+	e := &engine{
+		cfg: cfg, hosts: cfg.Hosts, method: cfg.Request.Method, timeout: cfg.Timeout,
+		redirects: cfg.Request.Redirects, keepAlive: cfg.KeepAlive, expectContinue: cfg.Request.ExpectContinue,
+		queue: newQueue(cfg.Schedule, len(cfg.Hosts), cfg.MaxInFlight, cfg.AtMax == plans.Drop),
+		mail:  newMailbox(), halt: make(chan struct{}),
+	}
+	e.dialer = newDialer(e.now)
+	e.account = newAccount(&e.cfg)
+	var err error
+	if e.render, err = newRenderer(cfg.Request, cfg.Hosts, cfg.KeepAlive); err != nil {
+		return nil, err
+	}
+	if e.check, err = newChecker(cfg.Request.Expect); err != nil {
+		return nil, fmt.Errorf("request %q: %w", cfg.Request.Name, err)
+	}
+	return e, nil
+}
+
+// runEnd is how a run ended.
+type runEnd struct {
+	offered int64 // when the offering ended, ns since the start
+	drained int64 // when everything had ended
+	state   queueState
+	level   level
+}
+
+// watch keeps the accounts until the run is over, and ends it.
+func (e *engine) watch(ctx context.Context, offered <-chan int64) (end runEnd) {
+	flush := time.NewTicker(flushEvery)
+	defer flush.Stop()
+	ticks := time.NewTicker(e.cfg.TickEvery)
+	defer ticks.Stop()
+	var drained <-chan time.Time
+	stop, quiet := ctx.Done(), e.queue.quiet
+	for over := false; !over; {
+		select {
+		case <-flush.C:
+			e.settle()
+		case <-e.mail.wake:
+			e.settle()
+		case <-ticks.C:
+			e.settle()
+			if !e.tick(drained != nil) {
+				e.stopOffering()
+			}
+		case end.offered = <-offered:
+			offered = nil
+			e.queue.close()
+			drained = time.After(e.cfg.Drain)
+		case <-stop:
+			e.stopOffering()
+			if offered != nil {
+				end.offered = <-offered
+			}
+			over = true
+		case <-drained:
+			over = true
+		case <-quiet:
+			over = true
+		}
+	}
+	e.end(&end)
+	return end
+}
+
+func (e *engine) stopOffering() {
+	if !e.halted.Swap(true) {
+		close(e.halt)
+	}
+}
+
+// settle brings samples to account.
+func (e *engine) settle() {
+	samples := e.mail.take() // before the state, so that all are of arrivals counted there
+	e.account.offer(e.queue.state().due)
+	e.account.add(samples)
+}
+
+// end ends all that is still going on.
+func (e *engine) end(end *runEnd) {
+	end.drained = e.now()
+	end.state = e.queue.state()
+	idle := e.queue.stop(end.drained, func(j job) {
+		e.mail.put(&sample{job: j, outcome: dropped})
+	})
+	end.level = e.queue.level
+	for _, w := range idle {
+		close(w.jobs)
+	}
+	e.dialer.closeAll()
+	e.workers.Wait()
+}
+
+// tick calls OnTick.
+func (e *engine) tick(draining bool) bool {
+	t := e.account.tick(e.now(), e.queue.state())
+	t.Draining = draining
+	return e.cfg.OnTick == nil || e.cfg.OnTick(t)
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package load
+
+import "syscall"
+
+const canPeek = false
+
+func peek(syscall.RawConn) socketState { return socketQuiet }

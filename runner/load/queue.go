@@ -1,0 +1,209 @@
+package load
+
+import (
+	"sync"
+
+	"github.com/perfplan/perfplan/runner/schedule"
+)
+
+// A job is one arrival on its way to a connection.
+type job struct {
+	index    int64 // in the schedule; picks host and data row
+	intended int64 // ns since the start of the run, like all times here
+	waiting  int64 // how long it waited at the in-flight bound
+	segment  int32
+	host     int32
+	capped   bool // it found the bound reached
+}
+
+// A queue decides which arrival goes to which connection. It has the arrivals
+// that came due and were not sent, in order, and the idle connections. The
+// arrivals that wait are no list but a second cursor behind the dispatcher's,
+// so a backlog of hours takes no memory and keeps every intended time.
+type queue struct {
+	mu       sync.Mutex
+	hosts    int64
+	max      int
+	drop     bool
+	cursor   *schedule.Cursor // next arrival to send
+	due      int64            // arrivals that came due
+	backlog  int64            // those of them that wait
+	dropped  int64
+	full     int64 // when the bound was found reached, while backlog > 0
+	inFlight int
+	idle     [][]*worker // per host, the one used last on top
+	closing  bool        // no more arrivals: quiet closes with the last end
+	closed   bool        // nothing is sent any more
+	quiet    chan struct{}
+	level    level
+}
+
+func newQueue(s *schedule.Schedule, hosts, maxInFlight int, drop bool) *queue {
+	spans := s.Segments()
+	q := &queue{hosts: int64(hosts), max: maxInFlight, drop: drop, cursor: s.Cursor(),
+		idle: make([][]*worker, hosts), quiet: make(chan struct{})}
+	q.level.area = make([]float64, len(spans))
+	for _, span := range spans {
+		q.level.ends = append(q.level.ends, int64(span.End))
+	}
+	return q
+}
+
+// offer takes the next arrival of the schedule, due at now or before. The
+// arrival is sent (send; to w, or to a new worker if that is nil), dropped, or
+// left waiting for release to send it.
+func (q *queue) offer(now int64) (j job, w *worker, send, dropped bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.due++
+	if q.backlog > 0 || q.inFlight >= q.max {
+		if q.drop {
+			j = q.pop()
+			j.capped = true
+			q.dropped++
+			return j, nil, false, true
+		}
+		if q.backlog == 0 {
+			q.full = now
+		}
+		q.backlog++
+		return job{}, nil, false, false
+	}
+	j = q.pop()
+	q.level.move(now, q.inFlight, 1)
+	q.inFlight++
+	return j, q.popIdle(j.host), true, false
+}
+
+// pop returns the arrival at the cursor. There is one: it came due.
+func (q *queue) pop() job {
+	index := q.cursor.Index()
+	offset, segment, _ := q.cursor.Next()
+	return job{index: index, intended: int64(offset), segment: int32(segment), host: int32(index % q.hosts)}
+}
+
+func (q *queue) popIdle(host int32) *worker {
+	stack := q.idle[host]
+	if len(stack) == 0 {
+		return nil
+	}
+	w := stack[len(stack)-1]
+	stack[len(stack)-1] = nil
+	q.idle[host] = stack[:len(stack)-1]
+	return w
+}
+
+// release says that w's request ended at now. It returns the waiting arrival
+// that takes its place, if there is one, and the worker to send it: w itself
+// where it can, else an idle one, else nil for a new one. stay is true when w
+// must wait for its next job, false when it must end, unless w is to.
+func (q *queue) release(w *worker, now int64) (j job, to *worker, send, stay bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.backlog == 0 || q.closed {
+		q.level.move(now, q.inFlight, -1)
+		q.inFlight--
+		if q.closing && q.inFlight == 0 && !q.closed {
+			close(q.quiet)
+			q.closing = false
+		}
+		return job{}, nil, false, q.park(w)
+	}
+	q.backlog--
+	j = q.pop()
+	j.capped = true
+	j.waiting = max(0, now-max(j.intended, q.full))
+	if j.host == w.host {
+		return j, w, true, true
+	}
+	stay = q.park(w)
+	return j, q.popIdle(j.host), true, stay
+}
+
+// park puts w among the idle workers, if it has a connection.
+func (q *queue) park(w *worker) bool {
+	if q.closed || w.conn == nil {
+		return false
+	}
+	q.idle[w.host] = append(q.idle[w.host], w)
+	return true
+}
+
+// close ends the offering: quiet closes when nothing waits or is in flight.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.inFlight == 0 && q.backlog == 0 {
+		close(q.quiet)
+		return
+	}
+	q.closing = true
+}
+
+// stop ends the sending. It returns the workers that were idle, and calls drop
+// with each arrival that came due and was never sent.
+func (q *queue) stop(now int64, drop func(job)) (idle []*worker) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.level.move(now, q.inFlight, 0)
+	for host, stack := range q.idle {
+		idle = append(idle, stack...)
+		q.idle[host] = nil
+	}
+	for ; q.backlog > 0; q.backlog-- {
+		j := q.pop()
+		j.capped = true
+		q.dropped++
+		drop(j)
+	}
+	return idle
+}
+
+// queueState is a look at a queue.
+type queueState struct {
+	due, backlog, dropped int64
+	inFlight              int
+}
+
+func (q *queue) state() queueState {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return queueState{q.due, q.backlog, q.dropped, q.inFlight}
+}
+
+// A level integrates the number of requests in flight over time.
+type level struct {
+	last    int64 // time of the last move
+	peak    int
+	total   float64   // request·ns since the start
+	ends    []int64   // of the segments
+	area    []float64 // request·ns per segment
+	segment int
+	seconds []int32 // level at the end of each full second
+}
+
+// move says that n requests were in flight until now, and n+by are from now on.
+func (l *level) move(now int64, n, by int) {
+	for end := int64(len(l.seconds)+1) * 1e9; end <= now; end += 1e9 {
+		l.seconds = append(l.seconds, int32(n))
+	}
+	for l.segment < len(l.ends) && l.ends[l.segment] <= now {
+		l.add(l.ends[l.segment], n)
+		l.segment++
+	}
+	l.add(now, n)
+	l.peak = max(l.peak, n+by)
+}
+
+func (l *level) add(to int64, n int) {
+	if to <= l.last {
+		return
+	}
+	area := float64(n) * float64(to-l.last)
+	l.total += area
+	if l.segment < len(l.area) {
+		l.area[l.segment] += area
+	}
+	l.last = to
+}

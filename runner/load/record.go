@@ -1,0 +1,117 @@
+package load
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/perfplan/perfplan/runner/result"
+)
+
+// record closes everything and returns the record of the run.
+func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
+	for a.segment < len(a.segments) {
+		a.sealSegment()
+	}
+	a.series.seal(math.MaxInt64 / second)
+	cfg := a.cfg
+	l := &result.Load{
+		Counts: a.total, Request: cfg.Request.Name, Engine: Engine,
+		Arrivals: string(cfg.Arrivals), Seed: cfg.Seed, MaxInFlight: cfg.MaxInFlight, AtMax: string(cfg.AtMax),
+		KeepAlive: cfg.KeepAlive, TimeoutNS: int64(cfg.Timeout),
+		Planned: cfg.Schedule.Len(), PlannedNS: int64(cfg.Schedule.Duration()),
+		DurationNS: end.offered, DrainNS: max(0, end.drained-end.offered),
+		FailedResponse: distribution(a.failed, -1, ""),
+		LimitsNS:       slices.Clone(cfg.LimitsNS), Wire: a.wire, Status: map[string]int64{},
+	}
+	if cfg.Request.Target != nil {
+		l.Target = cfg.Request.Target.Name
+	}
+	l.OfferedPerS = ratePerS(l.Offered, l.DurationNS)
+	l.ThroughputPerS = ratePerS(l.Completed, l.DurationNS+l.DrainNS)
+	l.Wire.Connect = distribution(a.connect, -1, "")
+	l.Wire.TLS = distribution(a.tls, -1, "")
+	l.Wire.FirstByte = distribution(a.first, -1, "")
+	for code, n := range a.status {
+		l.Status[strconv.Itoa(code)] = n
+	}
+	l.Errors = a.errorList()
+	l.Hosts = a.hostList()
+	l.Audit = audit
+	l.Audit.Capped = a.capped
+	l.Audit.MaxInFlight = int64(end.level.peak)
+	if over := l.DurationNS + l.DrainNS; over > 0 {
+		l.Audit.MeanInFlight = end.level.total / float64(over)
+	}
+	if err := a.recordTimes(l); err != nil {
+		return nil, err
+	}
+	return l, a.recordParts(l, end)
+}
+
+func (a *account) recordTimes(l *result.Load) (err error) {
+	t := a.times
+	t.waiting.RecordN(0, t.notWaited)
+	l.Waiting = distribution(t.waiting, -1, "")
+	l.DispatchLag = distribution(t.dispatch, -1, "")
+	if l.Response, err = encoded(t.response, t.censoredResponse); err != nil {
+		return err
+	}
+	if l.Service, err = encoded(t.service, t.censoredService); err != nil {
+		return err
+	}
+	l.Lag, err = encoded(t.lag, -1)
+	return err
+}
+
+// recordParts fills in the segments, the series and the intervals.
+func (a *account) recordParts(l *result.Load, end runEnd) error {
+	for i, seg := range a.segments {
+		if seg.err != nil {
+			return seg.err
+		}
+		seg.cut(end.offered)
+		if d := seg.record.DurationNS; d > 0 {
+			seg.record.MeanInFlight = end.level.area[i] / float64(d)
+		}
+		l.Segments = append(l.Segments, seg.record)
+	}
+	s := a.series
+	if over := end.offered + (end.drained - end.offered); over > 0 {
+		s.row(over - 1)
+	}
+	for i := range s.rows {
+		if i < len(end.level.seconds) {
+			s.rows[i].InFlight = int64(end.level.seconds[i])
+		} else {
+			s.rows[i].InFlight = int64(end.state.inFlight)
+		}
+	}
+	l.Series = s.rows
+	for _, number := range slices.Sorted(maps.Keys(s.done)) {
+		l.Intervals = append(l.Intervals, s.done[number])
+	}
+	return s.err
+}
+
+func (a *account) errorList() []result.Error {
+	list := []result.Error{}
+	for _, e := range a.errors {
+		list = append(list, *e)
+	}
+	slices.SortFunc(list, func(x, y result.Error) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Kind, y.Kind))
+	})
+	return list
+}
+
+func (a *account) hostList() []result.Host {
+	var list []result.Host
+	for i, h := range a.hosts {
+		list = append(list, result.Host{Counts: h.counts, Address: a.cfg.Hosts[i].Address,
+			Response: distribution(h.response, h.censored, "")})
+	}
+	return list
+}

@@ -1,0 +1,65 @@
+package load
+
+import "sync"
+
+type outcome uint8
+
+const (
+	completed  outcome = iota // answered as expected
+	failed                    // ended otherwise
+	timedOut                  // failed: no answer within the timeout
+	unfinished                // no answer when the run ended
+	dropped                   // never sent
+	opened                    // no end of a request: a connection was opened for one
+)
+
+// A sample is what became of one arrival, or of an attempt to connect.
+type sample struct {
+	job
+	outcome outcome
+	sent    int64
+	end     int64
+	first   int64 // first byte of the (first) answer; 0: none came
+	status  int   // of the final answer; 0: none came
+	fail    *failure
+
+	attempts, reused, redirects  int32
+	bytesOut, bytesIn, bodyBytes int64
+
+	connect, tls int64 // how long opening the connection took; tls 0: none
+}
+
+// A mailbox carries samples from the workers to the account.
+type mailbox struct {
+	mu      sync.Mutex
+	samples []sample
+	spare   []sample
+	wake    chan struct{} // holds a token when many samples wait
+}
+
+// wakeAt is the number of samples that do not wait for the next tick.
+const wakeAt = 4096
+
+func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
+
+func (m *mailbox) put(s *sample) {
+	m.mu.Lock()
+	m.samples = append(m.samples, *s)
+	full := len(m.samples) == wakeAt
+	m.mu.Unlock()
+	if full {
+		select {
+		case m.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// take returns all samples; they are the caller's until the next take.
+func (m *mailbox) take() []sample {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	full := m.samples
+	m.samples, m.spare = m.spare[:0], full
+	return full
+}

@@ -1,0 +1,239 @@
+package load
+
+import (
+	"bytes"
+	"time"
+)
+
+const (
+	smallRead = 4 << 10  // the read buffer of a new connection
+	largeRead = 64 << 10 // once a response filled the small one
+)
+
+// A worker owns one connection to one host and the goroutine that uses it. It
+// makes one request at a time.
+type worker struct {
+	e    *engine
+	host int32
+	conn *conn    // nil: not connected
+	jobs chan job // its next job, when it is idle; closed: no more
+
+	req  []byte
+	read []byte
+	resp response
+	end  int64 // when the last byte of the last response came
+}
+
+// start makes a worker for j and runs it.
+func (e *engine) start(j job) {
+	w := &worker{e: e, host: j.host, jobs: make(chan job, 1), read: make([]byte, smallRead)}
+	e.workers.Go(func() { w.run(j) })
+}
+
+func (e *engine) hand(j job, to *worker) {
+	if to == nil {
+		e.start(j)
+		return
+	}
+	to.jobs <- j // never waits: an idle worker's channel is empty
+}
+
+// run serves jobs until the connection ends or the run does.
+func (w *worker) run(j job) {
+	defer w.drop()
+	for {
+		end := w.serve(j)
+		next, to, send, stay := w.e.queue.release(w, end)
+		switch {
+		case send && to == w:
+			j = next
+			continue
+		case send:
+			w.e.hand(next, to)
+		}
+		if !stay {
+			return
+		}
+		ok := false
+		if j, ok = <-w.jobs; !ok {
+			return
+		}
+	}
+}
+
+// drop closes the connection.
+func (w *worker) drop() {
+	if w.conn != nil {
+		w.e.dialer.close(w.conn)
+		w.conn = nil
+	}
+}
+
+// serve makes one logical request, redirects included, and reports it.
+func (w *worker) serve(j job) (end int64) {
+	e := w.e
+	s := sample{job: j, sent: e.now()}
+	w.end = 0
+	s.fail = w.request(&s)
+	s.end = w.end
+	if s.end == 0 || s.fail != nil && s.status == 0 {
+		s.end = e.now()
+	}
+	switch {
+	case s.fail == nil:
+		s.outcome = completed
+	case s.status == 0 && e.dialer.over():
+		s.outcome, s.fail = unfinished, nil
+	case s.fail.kind == kindTimeout:
+		s.outcome = timedOut
+	default:
+		s.outcome = failed
+	}
+	e.mail.put(&s)
+	return s.end
+}
+
+// request sends the arrival's request and follows redirects; nil: completed.
+// s.status is set once a final answer is there.
+func (w *worker) request(s *sample) *failure {
+	e := w.e
+	deadline := e.base.Add(time.Duration(s.sent) + e.timeout)
+	var bodyAt int
+	var req []byte
+	if e.render.fixed != nil {
+		req, bodyAt = e.render.render(nil, int(w.host), s.index)
+	} else {
+		w.req, bodyAt = e.render.render(w.req, int(w.host), s.index)
+		req = w.req
+	}
+	if fail := w.exchange(s, req, bodyAt, e.method == "HEAD", deadline); fail != nil {
+		return fail
+	}
+	if e.redirects > 0 && isRedirect(&w.resp) {
+		if fail := w.follow(s, req, bodyAt, deadline); fail != nil {
+			return fail
+		}
+	}
+	s.status = w.resp.status
+	s.bodyBytes = w.resp.bodyBytes
+	return e.check.check(&w.resp)
+}
+
+// exchange makes one request on the wire and reads its answer into w.resp.
+func (w *worker) exchange(s *sample, req []byte, bodyAt int, head bool, deadline time.Time) *failure {
+	e := w.e
+	if fail := w.connect(s, deadline); fail != nil {
+		return fail
+	}
+	if w.conn.used {
+		s.reused++
+	}
+	w.conn.used = true
+	w.resp.reset(head, e.check.needBody)
+	w.conn.SetDeadline(deadline)
+	if e.dialer.over() { // its closing may have come before the deadline was set
+		return classify(errNoAnswer, "", "")
+	}
+	s.attempts++
+	fail := w.transfer(s, req, bodyAt, deadline)
+	if fail != nil || !w.resp.keepAlive || !e.keepAlive {
+		w.drop()
+	}
+	return fail
+}
+
+// connect opens a connection unless the worker has one that is still open.
+func (w *worker) connect(s *sample, deadline time.Time) (fail *failure) {
+	if w.conn != nil {
+		if w.conn.usable() {
+			return nil
+		}
+		w.drop()
+	}
+	e := w.e
+	event := sample{outcome: opened}
+	w.conn, event.connect, event.tls, fail = e.dialer.dial(&e.hosts[w.host], deadline)
+	if fail != nil {
+		return fail
+	}
+	e.mail.put(&event)
+	return nil
+}
+
+// transfer sends the request and reads the answer. Where the answer may come
+// before the request is sent whole, the body goes out beside the reading.
+func (w *worker) transfer(s *sample, req []byte, bodyAt int, deadline time.Time) *failure {
+	if w.e.expectContinue && bodyAt < len(req) {
+		return w.transferAfterContinue(s, req, bodyAt, deadline)
+	}
+	if len(req) > largeWrite {
+		return w.transferLarge(s, req)
+	}
+	n, err := w.conn.Write(req)
+	s.bytesOut += int64(n)
+	if err == nil {
+		return w.receive(s)
+	}
+	return w.receiveAfter(s, err)
+}
+
+// receive reads until the answer is complete.
+func (w *worker) receive(s *sample) *failure {
+	for !w.resp.done() {
+		if fail := w.receiveOnce(s); fail != nil {
+			return fail
+		}
+	}
+	return nil
+}
+
+// receiveOnce reads what there is.
+func (w *worker) receiveOnce(s *sample) *failure {
+	n, err := w.conn.Read(w.read)
+	w.end = w.e.now()
+	if n > 0 {
+		if s.first == 0 {
+			s.first = w.end
+		}
+		s.bytesIn += int64(n)
+		used, bad := w.resp.feed(w.read[:n])
+		if bad != nil {
+			return &failure{kindProtocol, bad.Error()}
+		}
+		if used < n { // bytes that nobody asked for: they would be taken for the next answer
+			w.resp.keepAlive = false
+		}
+		if n == len(w.read) && n < largeRead {
+			w.read = make([]byte, largeRead)
+		}
+	}
+	if err != nil && !w.resp.done() {
+		return w.broken(err)
+	}
+	return nil
+}
+
+// broken is the end of the stream while an answer is read; nil if it completes the answer.
+func (w *worker) broken(err error) *failure {
+	if isEOF(err) {
+		if err = w.resp.eof(); err == nil {
+			return nil
+		}
+	}
+	f := classify(err, "", w.e.hosts[w.host].Address)
+	if f.kind == kindTimeout && w.resp.begun() {
+		f.text = "no complete answer within the timeout"
+	}
+	if f.kind == kindReset && w.resp.begun() {
+		f.text += " within the answer"
+	}
+	return f
+}
+
+func isRedirect(r *response) bool {
+	switch r.status {
+	case 301, 302, 303, 307, 308:
+		return len(bytes.TrimSpace(r.location)) > 0
+	}
+	return false
+}
