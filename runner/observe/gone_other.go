@@ -1,0 +1,5 @@
+//go:build !linux
+
+package observe
+
+func gone(error) bool { return false }
