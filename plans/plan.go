@@ -24,7 +24,7 @@ type Problem struct {
 }
 
 // A Plan is one checked plan file with every default filled in and every variable replaced.
-// It is not changed after Load returns it.
+// It is not changed after ReadFile returns it.
 type Plan struct {
 	Path        string // as the user gave it; "-" for standard input
 	Dir         string // absolute folder that relative paths in the plan start from
@@ -37,12 +37,14 @@ type Plan struct {
 	Targets     []*Target
 	Requests    []*Request
 	Stages      []*Stage // at least one, names unique
+
+	effective []byte // what YAML returns
 }
 
-// A Var is one entry of "vars" with the value it has in this run.
+// A Var is one entry of "vars".
 type Var struct {
 	Name  string
-	Value string
+	Value string // with what comes from the environment left as ${env.NAME}
 }
 
 // A Target is a system under test: one service, reachable at one or several URLs.

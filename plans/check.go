@@ -1,0 +1,282 @@
+package plans
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// check compares the parts of a plan with each other. It reports, and adds the assertions to their stages;
+// everything else of the plan stays as it is.
+func (l *loader) check(top *item, p *Plan) {
+	stages := top.get("stages").all()
+	l.stageNames(stages)
+	wide := l.slos(top.get("slo"), nil, nil, p)
+	loads := 0
+	for i, st := range p.Stages {
+		own := l.slos(stages[i].get("slo"), st, nil, p)
+		st.SLOs = slos(own)
+		if ld, ok := st.Work.(*Load); ok {
+			loads++
+			all := append(own, l.planWide(wide, own)...)
+			st.SLOs = slos(all)
+			l.checkLoad(stages[i].get("load"), st, ld, all)
+		}
+		if m, ok := st.Work.(*Microbenchmark); ok {
+			l.checkTimes(st, m, own)
+		}
+	}
+	if it := top.get("slo"); it != nil && loads == 0 && len(p.Stages) > 0 {
+		l.fault(it.fault("assertions for load stages, of which there are none", "", "", "put them under slo of a stage"))
+	}
+	l.unused(top)
+}
+
+// A placed SLO knows the text of the plan it is from.
+type placed struct {
+	SLO
+	it *item
+}
+
+func slos(ps []placed) []SLO {
+	var out []SLO
+	for _, p := range ps {
+		out = append(out, p.SLO)
+	}
+	return out
+}
+
+func (l *loader) stageNames(stages []*item) {
+	first := map[string]*item{}
+	for _, st := range stages {
+		n := st.get("name")
+		if n == nil {
+			continue
+		}
+		if f := first[n.value()]; f != nil {
+			l.fault(n.fault(fmt.Sprintf("duplicate stage name, first at %d:%d", f.pos.Line, f.pos.Col), n.quoted(), "", ""))
+			continue
+		}
+		first[n.value()] = n
+	}
+}
+
+// slos reads the assertions of a stage; of all load stages when st is nil.
+func (l *loader) slos(it *item, st *Stage, before []placed, p *Plan) []placed {
+	for _, e := range it.all() {
+		s, err := ParseSLO(e.value())
+		if fault, bad := err.(*SLOError); bad {
+			q := e.fault(fault.What, fault.Got, fault.Want, fault.Hint)
+			q.Pos = l.posIn(e.node, origin(e.text, fault.Offset))
+			l.fault(q)
+			continue
+		}
+		s.Pos = e.pos
+		if !l.applies(e, s.Metric, st, p) {
+			continue
+		}
+		if i := slices.IndexFunc(before, func(b placed) bool { return b.key() == s.key() }); i >= 0 {
+			l.fault(e.fault(fmt.Sprintf("duplicate assertion, first at %d:%d", before[i].Pos.Line, before[i].Pos.Col), e.quoted(), "", "keep one of them"))
+			continue
+		}
+		before = append(before, placed{s, e})
+	}
+	return before
+}
+
+// planWide gives the assertions of the plan that a stage does not make itself, word for word.
+func (l *loader) planWide(wide, own []placed) []placed {
+	var out []placed
+	for _, w := range wide {
+		i := slices.IndexFunc(own, func(o placed) bool { return o.key() == w.key() && o.Limit == w.Limit && o.Op == w.Op })
+		if i < 0 {
+			out = append(out, w)
+			continue
+		}
+		l.fault(own[i].it.fault(fmt.Sprintf("duplicate assertion, %d:%d makes it for all load stages", w.Pos.Line, w.Pos.Col), own[i].it.quoted(), "", "keep one of them"))
+	}
+	return out
+}
+
+// metricsOf are the words for the metrics of a kind of stage, for messages.
+var metricsOf = map[string]string{
+	"load":           "p99, max, mean, error_rate, success, failed, dropped, throughput, cpu(…) or rss(…)",
+	"microbenchmark": "time[size=…] p50, slope, growth or alloc_bytes",
+}
+
+// applies reports whether a stage has the metric; for st nil, whether every load stage has it.
+func (l *loader) applies(e *item, m Metric, st *Stage, p *Plan) bool {
+	kind := "load"
+	if st != nil {
+		if st.Work == nil {
+			return false
+		}
+		kind = st.Work.Kind()
+	}
+	bench := slices.Contains([]MetricKind{Time, Slope, Growth, AllocBytes}, m.Kind)
+	switch {
+	case kind == "warmup":
+		l.fault(e.fault("assertion on a warm-up, whose times are thrown away", e.quoted(), "", "put it on a load stage"))
+		return false
+	case bench != (kind == "microbenchmark"):
+		hint := ""
+		if st == nil {
+			hint = "put it under slo of a microbenchmark stage"
+		}
+		l.fault(e.fault("a "+kind+" stage has no "+m.String(), "", metricsOf[kind], hint))
+		return false
+	}
+	switch m.Kind {
+	case CPU, RSS:
+		return l.observed(e, m, p)
+	case Time:
+		return l.sized(e, m, st.Work.(*Microbenchmark))
+	}
+	return true
+}
+
+// observed checks that the target of a cpu or rss metric is there and is observed.
+func (l *loader) observed(e *item, m Metric, p *Plan) bool {
+	var names []string
+	for _, t := range p.Targets {
+		names = append(names, t.Name)
+		if t.Name != m.Target {
+			continue
+		}
+		switch {
+		case len(t.Start) == 0:
+			l.fault(e.fault("target "+quote(t.Name)+" is not observed", "", "a target that perfplan starts", "add start to it"))
+			return false
+		case !t.Observe:
+			l.fault(e.fault("target "+quote(t.Name)+" is not observed", "", "observe: {process: true}", ""))
+			return false
+		}
+		return true
+	}
+	if len(names) > 0 {
+		l.fault(e.fault("unknown target", quote(m.Target), orNothing(names), didYouMean(m.Target, names)))
+	}
+	return false
+}
+
+// sized checks that a microbenchmark measures the size of a time metric.
+func (l *loader) sized(e *item, m Metric, b *Microbenchmark) bool {
+	if len(b.Sizes) == 0 || slices.Contains(b.Sizes, m.Size) {
+		return len(b.Sizes) > 0
+	}
+	near := slices.MinFunc(b.Sizes, func(x, y int) int { return distance(x, m.Size) - distance(y, m.Size) })
+	l.fault(e.fault("the stage does not measure this size", strconv.Itoa(m.Size), "one of its sizes", fmt.Sprintf("the nearest is %d", near)))
+	return false
+}
+
+func distance(a, b int) int { return max(a-b, b-a) }
+
+// checkLoad checks assertions against what the stage is going to do.
+func (l *loader) checkLoad(it *item, st *Stage, ld *Load, ss []placed) {
+	if len(ld.Profile) == 0 {
+		return
+	}
+	highest := peak(it)
+	warned := false
+	for _, s := range ss {
+		m := s.Metric
+		limit := time.Duration(s.Limit)
+		switch {
+		case s.Unit != Nanoseconds:
+			continue
+		case ld.Timeout > 0 && limit >= ld.Timeout && m.Clock != Lag:
+			l.fault(s.it.fault("limit can never be told: requests end at the timeout of stage "+quote(st.Name), formatDuration(limit),
+				"less than "+formatDuration(ld.Timeout), "raise timeout or lower the limit"))
+			continue
+		}
+		if m.Kind == Quantile {
+			l.decidable(s, st, ld)
+		}
+		if need := highest * limit.Seconds(); s.Op[0] == '<' && m.Clock != Lag && it.has("max_in_flight") && float64(ld.MaxInFlight) < need-1e-9 && ld.MaxInFlight > 0 && !warned {
+			warned = true
+			l.warn(it.get("max_in_flight").fault("the bound itself may break "+quote(s.Text), strconv.Itoa(ld.MaxInFlight),
+				fmt.Sprintf("at least %.0f, which is %s × %s (Little's law)", math.Ceil(need-1e-9), formatRate(highest), formatDuration(limit)), ""))
+		}
+	}
+}
+
+// confidence is one-sided: the chance that all samples miss the true quantile is at most 1 − confidence.
+const confidence = 0.95
+
+// needed is how many samples can decide an assertion on a quantile: the largest (for a lower limit the smallest)
+// of fewer lies on the wrong side of it with a chance above 5 %.
+func needed(q float64, op string) int {
+	if op == ">" || op == ">=" {
+		q = 1 - q
+	}
+	if q <= 0 || q >= 1 {
+		return 1
+	}
+	return int(math.Ceil(math.Log(1-confidence)/math.Log(q) - 1e-9))
+}
+
+// decidable checks that every segment has the samples that a quantile needs.
+func (l *loader) decidable(s placed, st *Stage, ld *Load) {
+	need := needed(s.Metric.Quantile, s.Op)
+	for _, seg := range ld.Profile {
+		planned := int(math.Floor(seg.Planned() + 1e-6))
+		if planned >= need {
+			continue
+		}
+		mean := (seg.From + seg.To) / 2
+		longer := time.Duration(math.Ceil(float64(need)/mean)) * time.Second
+		l.fault(s.it.fault(fmt.Sprintf("too few requests in segment %q of stage %q", seg.Name, st.Name), fmt.Sprintf("%d planned", planned),
+			fmt.Sprintf("at least %d for %s", need, s.Metric), "make it last "+formatDuration(longer)+", raise its rate or assert a lower percentile"))
+		return
+	}
+}
+
+// checkTimes checks the assertions of a microbenchmark against its samples.
+func (l *loader) checkTimes(st *Stage, m *Microbenchmark, ss []placed) {
+	for _, s := range ss {
+		if s.Metric.Kind != Time {
+			continue
+		}
+		if limit := time.Duration(s.Limit); m.Timeout > 0 && limit >= m.Timeout {
+			l.fault(s.it.fault("limit can never be told: the subject has to answer within the timeout", formatDuration(limit),
+				"less than "+formatDuration(m.Timeout), "raise timeout or lower the limit"))
+			continue
+		}
+		percent, err := strconv.Atoi(s.Metric.Stat[1:])
+		if err != nil || m.Forks == 0 || m.Samples == 0 {
+			continue
+		}
+		if need, planned := needed(float64(percent)/100, s.Op), m.Forks*m.Samples; planned < need {
+			l.fault(s.it.fault(fmt.Sprintf("too few samples in stage %q", st.Name), fmt.Sprintf("%d planned (forks × samples)", planned),
+				fmt.Sprintf("at least %d for %s", need, s.Metric.Stat), "raise samples or assert a lower percentile"))
+		}
+	}
+}
+
+// unused warns of what the plan defines and no stage uses.
+func (l *loader) unused(top *item) {
+	for _, v := range top.get("vars").children() {
+		if !l.used[v.name] {
+			l.warn(Problem{Pos: v.keyPos, Path: v.path, What: "variable is not used"})
+		}
+	}
+	requests, targets := map[string]bool{}, map[string]bool{}
+	for _, st := range top.get("stages").all() {
+		for _, kind := range []string{"warmup", "load"} {
+			requests[st.get(kind).get("request").value()] = true
+		}
+	}
+	for _, r := range top.get("requests").children() {
+		targets[r.get("target").value()] = true
+		if !requests[r.name] {
+			l.warn(Problem{Pos: r.keyPos, Path: r.path, What: "no stage sends this request"})
+		}
+	}
+	for _, t := range top.get("targets").children() {
+		if !targets[t.name] && !t.has("start") && !t.has("build") {
+			l.warn(Problem{Pos: t.keyPos, Path: t.path, What: "no request goes to this target"})
+		}
+	}
+}

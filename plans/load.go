@@ -1,0 +1,151 @@
+package plans
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-playground/validator/v10"
+)
+
+// ReadFile reads and checks the plan at path, or from standard input when path is "-". Relative paths in the plan
+// start at its folder, for standard input at the current one. env looks up environment variables. The error is
+// a Problems with every fault of the plan, warnings among them; those of a good plan are in Plan.Warnings.
+func ReadFile(path string, env func(string) (string, bool)) (*Plan, error) {
+	if path == "-" {
+		return Read(os.Stdin, path, ".", env)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, Problems{{Pos: Position{File: path}, What: "cannot read the plan", Got: reason(err)}}
+	}
+	defer f.Close()
+	return Read(f, path, filepath.Dir(path), env)
+}
+
+// Read is ReadFile for a plan that comes from r. name stands for it in messages, dir is where its relative paths
+// start. What the plan refers to (body, data and certificate files) is read, too.
+func Read(r io.Reader, name, dir string, env func(string) (string, bool)) (*Plan, error) {
+	l := &loader{file: name, env: env, vars: map[string][]piece{}, used: map[string]bool{},
+		tables: map[string]*table{}, digests: map[string]string{},
+		validate: validator.New(validator.WithRequiredStructEnabled())}
+	if name == "-" {
+		l.file = "stdin"
+	}
+	if env == nil {
+		l.env = func(string) (string, bool) { return "", false }
+	}
+	var err error
+	if l.dir, err = filepath.Abs(dir); err == nil {
+		l.source, err = io.ReadAll(io.LimitReader(r, maxSource+1))
+	}
+	if err != nil {
+		return nil, Problems{{Pos: Position{File: l.file}, What: "cannot read the plan", Got: reason(err)}}
+	}
+	l.lines = splitLines(l.source)
+	p := l.load()
+	problems := l.problems.sorted()
+	if problems.Errors() > 0 {
+		return nil, problems
+	}
+	p.Path, p.Warnings = name, problems
+	return p, nil
+}
+
+// A loader holds what is known while one plan is read.
+type loader struct {
+	file, dir string // dir is absolute
+	source    []byte
+	lines     []string
+	env       func(string) (string, bool)
+	vars      map[string][]piece // nil for one that could not be read
+	later     []string           // vars that are still to come
+	used      map[string]bool    // vars that something uses
+	problems  Problems
+	visits    int // values read so far
+	validate  *validator.Validate
+	tables    map[string]*table // data files by absolute path
+	digests   map[string]string // files the plan depends on: SHA-256 by the path as written
+}
+
+// load builds the plan. It is only complete when no error was reported.
+func (l *loader) load() *Plan {
+	n := l.parse()
+	if n == nil {
+		return nil
+	}
+	top := l.read(n, root, "")
+	if top == nil {
+		return nil
+	}
+	if len(top.written) == 0 && l.problems.Errors() > 0 && len(n.Content) == 0 {
+		l.problems = Problems{l.empty()}
+		return nil
+	}
+	l.computeDefaults(top)
+	p := l.build(top)
+	l.check(top, p)
+	p.effective = l.canonical(top)
+	p.Hash = l.hash(p.effective)
+	return p
+}
+
+func (l *loader) at(line, col int) Position { return Position{File: l.file, Line: line, Col: col} }
+
+func (l *loader) fault(p Problem) { l.problems = append(l.problems, p) }
+
+func (l *loader) warn(p Problem) {
+	p.Warning = true
+	l.problems = append(l.problems, p)
+}
+
+// reason is the system's reason without the operation and the path.
+func reason(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// path gives the absolute path of a file or folder that the plan names.
+func (l *loader) path(it *item) string {
+	if p := it.value(); filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(l.dir, it.value())
+}
+
+// readFile reads a file that the plan names and notes its digest.
+func (l *loader) readFile(it *item) ([]byte, bool) {
+	full := l.path(it)
+	info, err := os.Stat(full)
+	if err == nil && !info.Mode().IsRegular() {
+		what := "not a regular file"
+		if info.IsDir() {
+			what = "a folder, not a file"
+		}
+		l.fault(it.fault(what, quote(full), "", ""))
+		return nil, false
+	}
+	if err == nil && info.Size() > maxFile {
+		l.fault(it.fault("file is too large", fmt.Sprintf("%d bytes", info.Size()), "at most 1 GiB", ""))
+		return nil, false
+	}
+	var b []byte
+	if err == nil {
+		b, err = os.ReadFile(full)
+	}
+	if err != nil {
+		l.fault(it.fault("cannot read the file", cmp.Or(reason(err), "nothing")+" at "+quote(full), "", ""))
+		return nil, false
+	}
+	l.digest(it, b)
+	return b, true
+}
+
+// The largest file that a plan may name, in bytes.
+const maxFile = 1 << 30

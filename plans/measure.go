@@ -1,0 +1,51 @@
+package plans
+
+import "time"
+
+// Planned is the mean number of requests that the stage offers: of a warm-up until it is steady, the most; of a
+// microbenchmark 0.
+func (s *Stage) Planned() float64 {
+	switch w := s.Work.(type) {
+	case *Warmup:
+		return w.Rate * w.Until.AtMost.Seconds()
+	case *Load:
+		total := 0.0
+		for _, seg := range w.Profile {
+			total += seg.Planned()
+		}
+		return total
+	}
+	return 0
+}
+
+// Planned is the mean number of requests that the plan offers, warm-ups included.
+func (p *Plan) Planned() float64 {
+	total := 0.0
+	for _, s := range p.Stages {
+		total += s.Planned()
+	}
+	return total
+}
+
+// Duration gives the least and the longest time that the stage takes, building and starting left out. The longest
+// counts every wait for an answer up to its timeout.
+func (s *Stage) Duration() (least, most time.Duration) {
+	switch w := s.Work.(type) {
+	case *Warmup:
+		least, most = w.Until.AtMost, w.Until.AtMost+w.Timeout
+		if w.Until.Steady {
+			least = 0
+		}
+	case *Load:
+		least, most = w.Duration(), w.Duration()+w.Drain
+	case *Microbenchmark:
+		runs := time.Duration(len(w.Sizes) * w.Forks)
+		samples := time.Duration(w.Samples)
+		least = runs * samples * w.MinTime
+		most = runs * (w.Warmup.AtMost + (samples+1)*max(w.Timeout, w.MinTime))
+		if !w.Warmup.Steady {
+			least += runs * w.Warmup.AtMost
+		}
+	}
+	return least, most
+}

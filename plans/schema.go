@@ -1,0 +1,200 @@
+package plans
+
+// The shapes of schema version 1: the one place that says which keys a plan has, how they are read, what they
+// default to and what they mean.
+
+var (
+	textShape     = &shape{noun: "text", scalar: textScalar}
+	filledText    = &shape{noun: "text that is not empty", scalar: textScalar, rule: "min=1"}
+	nameShape     = &shape{noun: "a name", scalar: textScalar, rule: "min=1,max=100", open: true}
+	pathShape     = &shape{noun: "the path of a file", scalar: textScalar, rule: "min=1"}
+	folderShape   = &shape{noun: "the path of a folder", scalar: textScalar, rule: "min=1"}
+	templateShape = &shape{noun: "text", scalar: templateScalar}
+	booleanShape  = &shape{noun: "true or false", scalar: booleanScalar}
+	durationShape = &shape{noun: "a duration like 30s", scalar: durationScalar, rule: "gt=0s,lte=720h"}
+	pauseShape    = &shape{noun: "a duration like 30s", scalar: durationScalar, rule: "gte=0s,lte=720h"}
+	rateShape     = &shape{noun: "a number per unit like 250/s", scalar: rateScalar, rule: "gt=0,lte=10000000"}
+	inFlightShape = &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=100000"}
+	seedShape     = &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=0,lte=9007199254740991"}
+	commandShape  = &shape{noun: "a command like ./server --port 80, or a list of its words", scalar: commandScalar, list: textShape, some: true}
+	startShape    = &shape{noun: "a command like ./server --listen ${address}, or a list of its words", scalar: startScalar,
+		list: &shape{noun: "text", scalar: wordScalar}, some: true}
+	slosShape = &shape{noun: "a list of assertions like p99 < 150ms", some: true,
+		list: &shape{noun: "an assertion like p99 < 150ms", scalar: textScalar, open: true}}
+)
+
+var root = &shape{noun: "a plan", keys: []key{
+	{name: "version", required: true, example: "1", doc: "Version of the plan schema.",
+		shape: &shape{noun: "1", scalar: integerScalar, rule: "oneof=1"}},
+	{name: "name", required: true, shape: nameShape, example: "predictor",
+		doc: "Name of the plan, in results and reports. Lower-case letters, digits, `.`, `-` and `_`."},
+	{name: "description", shape: textShape, example: "May the service go live?", doc: "What the plan is to find out, for the report."},
+	{name: "vars", example: "{users: 500}", doc: "Texts that other values use as `${name}`. A value may use the environment and the entries above it.",
+		aka:   []string{"variables", "env", "params"},
+		shape: &shape{noun: "a map of names to text", each: textShape, names: varNames}},
+	{name: "targets", required: true, shape: targetsShape, example: "{shop: {url: \"http://127.0.0.1:8080\"}}",
+		doc: "The systems under test, by name.", aka: []string{"target", "hosts", "services"}},
+	{name: "requests", shape: requestsShape, example: "{home: {path: /}}",
+		doc: "The requests that stages send, by name.", aka: []string{"request", "scenarios", "endpoints"}},
+	{name: "stages", required: true, shape: stagesShape, example: "[{name: hold, load: {rate: 50/s, for: 1m}}]",
+		doc: "What is done, in this order.", aka: []string{"phases", "steps", "scenario"}},
+	{name: "slo", shape: slosShape, example: "[p99 < 150ms, error_rate < 0.1%]",
+		doc: "Assertions that every load stage has to meet. See slo.md.", aka: []string{"assert", "asserts", "assertions", "thresholds", "slos", "checks"}},
+}}
+
+var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &shape{noun: "a target, such as {url: http://127.0.0.1:8080}", keys: []key{
+	{name: "url", required: true, example: "http://127.0.0.1:8080", aka: []string{"urls", "address", "host", "base_url"},
+		doc: "Base address: `http` or `https`, host, optional port and path prefix. Load is spread evenly over several.",
+		shape: &shape{noun: "an address like http://127.0.0.1:8080, or a list of them", scalar: textScalar, rule: "min=1", some: true, open: true,
+			list: &shape{noun: "an address like http://127.0.0.1:8080", scalar: textScalar, rule: "min=1", open: true}}},
+	{name: "tls", example: "{ca: certs/ca.pem}", doc: "How an `https` target is verified.", aka: []string{"ssl"},
+		shape: &shape{noun: "a map with ca, server_name or verify", keys: []key{
+			{name: "ca", shape: pathShape, told: "the system's certificates", example: "certs/ca.pem", doc: "PEM file of the certificates to trust."},
+			{name: "server_name", shape: filledText, told: "the URL's host", example: "shop.example", doc: "Name that the certificate must be for."},
+			{name: "verify", shape: booleanShape, def: "true", example: "false", doc: "`false` accepts any certificate.", aka: []string{"insecure", "skip_verify"}},
+		}}},
+	{name: "dir", shape: folderShape, told: "the plan's folder", example: "..", doc: "Folder in which `build` and `start` run.", aka: []string{"cwd", "workdir"}},
+	{name: "build", shape: commandShape, example: "go build -o bin/shop ./cmd/shop", doc: "Command that is run once before the first stage."},
+	{name: "start", shape: startShape, example: "bin/shop --listen ${address}", aka: []string{"run", "command", "cmd"},
+		told: "the target is already running",
+		doc:  "Command that runs the target until the last stage ended. With `${address}`, the host:port of a URL, one process is started per URL."},
+	{name: "ready", def: "{}", example: "{path: /healthz, within: 20s}", doc: "How to tell that the target takes requests.", aka: []string{"health", "healthcheck"},
+		shape: &shape{noun: "a map with path or within", keys: []key{
+			{name: "path", shape: filledText, told: "a TCP connection is enough", example: "/healthz", doc: "A GET of it must answer 2xx."},
+			{name: "within", shape: durationShape, def: "20s", example: "1m", doc: "Longest time to wait.", aka: []string{"timeout"}},
+		}}},
+	{name: "stop", shape: pauseShape, told: "`5s`", example: "10s", doc: "Time between SIGTERM and SIGKILL. `0s` kills at once. Only with `start`."},
+	{name: "observe", told: "`{process: true}` with `start`", example: "{process: false}", doc: "What is observed while stages run. Only with `start`.",
+		shape: &shape{noun: "a map with process", keys: []key{
+			{name: "process", shape: booleanShape, def: "true", example: "false", doc: "Sample CPU, memory and faults of the started process and its children."},
+		}}},
+}}}
+
+var requestsShape = &shape{noun: "a map of names to requests", some: true, each: &shape{noun: "a request, such as {path: /}", keys: []key{
+	{name: "target", shape: nameShape, told: "the only target", example: "shop", doc: "Name of the target that it goes to."},
+	{name: "method", shape: filledText, def: "GET", example: "POST", doc: "HTTP method."},
+	{name: "path", required: true, shape: &shape{noun: "a path like /items?limit=5", scalar: templateScalar}, example: "/items?limit=5", aka: []string{"url", "uri"},
+		doc: "Path and query. What is legal in a request line is sent byte for byte, blanks and other characters are percent-encoded once. A fragment is not sent."},
+	{name: "query", example: "{q: a b, tag: [x, y]}", aka: []string{"params", "parameters"},
+		doc: "Parameters to append to the path, encoded, in this order. A list repeats its key.",
+		shape: &shape{noun: "a map of parameters to text", names: freeNames,
+			each: &shape{noun: "text, or a list of texts", scalar: templateScalar, list: templateShape}}},
+	{name: "headers", example: "{content-type: application/json}", aka: []string{"header"},
+		doc:   "Header fields. `host` replaces the URL's host and port, `expect: 100-continue` waits before the body is sent. `content-length`, `transfer-encoding` and `connection` are perfplan's own.",
+		shape: &shape{noun: "a map of header names to text", names: freeNames, each: templateShape}},
+	{name: "body", shape: templateShape, told: "no body", example: "'{\"limit\": 50}'", aka: []string{"data_raw", "payload", "json"}, doc: "Body of the request."},
+	{name: "body_file", shape: pathShape, example: "data/body.json", aka: []string{"file"}, doc: "File whose bytes are the body, read once when the plan is loaded. `${…}` is not looked up in it."},
+	{name: "data", example: "{user: data/users.csv}", aka: []string{"feeder", "datasets"},
+		doc:   "Tables by name: `.csv` with a header line, or `.jsonl` with an object per line. `${user.id}` in path, query, headers and body is the column `id` of one row; row i serves request i, from the start again after the last.",
+		shape: &shape{noun: "a map of names to files", each: pathShape, names: varNames, some: true}},
+	{name: "redirects", def: "0", example: "5", aka: []string{"follow_redirects", "max_redirects"}, doc: "How many redirects are followed. With 0 the answer counts as it is.",
+		shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=0,lte=20"}},
+	{name: "expect", def: "{}", example: "{status: 200}", aka: []string{"assert", "check"}, doc: "What a completed answer looks like. Every other one counts as failed.",
+		shape: &shape{noun: "a map with status, contains or json", keys: []key{
+			{name: "status", def: "2xx", example: "[200, 404]", doc: "Status code, or class like `2xx`, or a list of them.",
+				shape: &shape{noun: "a status like 200 or 2xx, or a list of them", scalar: textScalar, some: true, open: true,
+					list: &shape{noun: "a status like 200 or 2xx", scalar: textScalar, open: true}}},
+			{name: "contains", shape: filledText, example: "total", doc: "Text that the body holds.", aka: []string{"body"}},
+			{name: "json", example: "{$.items: {length: 50}}", aka: []string{"jsonpath"}, doc: "Conditions on places of a JSON body, such as `$.items[0].title`.",
+				shape: &shape{noun: "a map of places like $.items to conditions", names: freeNames, some: true,
+					each: &shape{noun: "a map with exists, equals or length", some: true, keys: []key{
+						{name: "exists", shape: booleanShape, example: "true", doc: "Whether the place is there."},
+						{name: "equals", shape: &shape{noun: "a JSON value", scalar: anyValue}, example: "[1, 2]", doc: "Value that stands there."},
+						{name: "length", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=0,lte=1000000000"}, example: "50", doc: "Number of entries of a list or map, or of characters of a text."},
+					}}}},
+		}}},
+}}}
+
+var stagesShape = &shape{noun: "a list of stages", some: true, list: &shape{noun: "a stage, such as {name: hold, load: {rate: 50/s, for: 1m}}",
+	one: []string{"microbenchmark", "warmup", "load"}, keys: []key{
+		{name: "name", required: true, shape: nameShape, example: "hold", doc: "Name of the stage, used once in a plan."},
+		{name: "microbenchmark", shape: benchShape, example: "{subject: {command: ./subject}, sizes: [1000]}", aka: []string{"benchmark", "bench"},
+			doc: "Time a subject over sizes of its input."},
+		{name: "warmup", shape: warmupShape, example: "{rate: 50/s, until: steady}", aka: []string{"warm_up"}, doc: "Send load whose times are thrown away, but counted."},
+		{name: "load", shape: loadShape, example: "{rate: 50/s, for: 1m}", aka: []string{"constant", "test"},
+			doc: "Offer requests at a rate, whatever the target does."},
+		{name: "slo", shape: slosShape, example: "[p99 < 150ms]", doc: "Assertions on this stage. See slo.md.",
+			aka: []string{"assert", "asserts", "assertions", "thresholds", "slos", "checks"}},
+	}}}
+
+var benchShape = &shape{noun: "a microbenchmark", keys: []key{
+	{name: "build", shape: commandShape, example: "make subject", doc: "Command that is run once before the stage, in the subject's folder."},
+	{name: "subject", required: true, example: "{command: ./subject}", doc: "The program that is timed. It speaks the subject protocol on standard input and output.",
+		shape: &shape{noun: "a map with command", keys: []key{
+			{name: "command", required: true, shape: commandShape, example: "bin/shop bench", doc: "How the subject is started."},
+			{name: "dir", shape: folderShape, told: "the plan's folder", example: "..", doc: "Folder in which it runs."},
+		}}},
+	{name: "sizes", required: true, example: "{from: 1000, to: 10000, step: 1000}", doc: "Sizes of the input, ascending.",
+		shape: &shape{noun: "a list of whole numbers, or {from, to, step}", some: true, list: sizeShape, keys: []key{
+			{name: "from", required: true, shape: sizeShape, example: "1000", doc: "Smallest size."},
+			{name: "to", required: true, shape: sizeShape, example: "10000", doc: "Largest size."},
+			{name: "step", required: true, shape: sizeShape, example: "1000", doc: "Distance of two sizes."},
+		}}},
+	{name: "forks", def: "3", example: "5", doc: "Fresh processes per size.", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000"}},
+	{name: "samples", def: "12", example: "36", doc: "Samples per fork and size.", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=100000"}},
+	{name: "min_time", def: "20ms", shape: durationShape, example: "5ms", doc: "Least measured time of a sample; short work is repeated until it lasts so long."},
+	{name: "warmup", def: "auto", example: "2s", doc: "`auto` runs until the times are steady, at most 5s; `none` and a duration are what they say.",
+		shape: &shape{noun: "auto, none or a duration like 2s", scalar: textScalar, open: true}},
+	{name: "timeout", def: "60s", shape: durationShape, example: "5m", doc: "Longest time to wait for one answer of the subject."},
+	{name: "seed", def: "1", shape: seedShape, example: "7", doc: "Decides the order of the forks."},
+	{name: "reference", example: "{name: published, source: the article, points: {1000: 23.57ms}}", doc: "A published series to draw beside the measured one.",
+		shape: &shape{noun: "a map with name, source and points", keys: []key{
+			{name: "name", required: true, shape: filledText, example: "JVM service, published", doc: "What it is."},
+			{name: "source", shape: textShape, example: "ScalaMeter, 36 samples", doc: "Where it is from."},
+			{name: "points", required: true, example: "{1000: 23.57ms, 2000: 44.48ms}", doc: "Time at each size.",
+				shape: &shape{noun: "a map of sizes to durations", each: durationShape, names: numberNames, some: true}},
+		}}},
+}}
+
+var sizeShape = &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000000000"}
+
+var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}", keys: []key{
+	{name: "request", shape: nameShape, told: "the only request", example: "home", doc: "Name of the request to send."},
+	{name: "rate", required: true, shape: rateShape, example: "50/s", aka: []string{"rps", "qps"}, doc: "Arrivals per second, minute or hour, evenly spaced."},
+	{name: "until", told: "`steady`, unless `for` is given", example: "steady", doc: "`steady` ends it when the times no longer change.",
+		shape: &shape{noun: "steady", scalar: textScalar, rule: "oneof=steady"}},
+	{name: "at_most", shape: durationShape, told: "`30s` with `until`", example: "1m", doc: "Ends it in any case.", aka: []string{"max", "within"}},
+	{name: "for", shape: durationShape, example: "10s", aka: []string{"duration", "time"}, doc: "Ends it after this time, steady or not. Instead of `until`."},
+	{name: "max_in_flight", shape: inFlightShape, told: "rate × timeout, from 16 to 10000", example: "64", aka: []string{"concurrency", "connections", "workers"}, doc: "Most requests under way at once."},
+	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time from the send to the last byte."},
+}}
+
+var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []key{
+	{name: "request", shape: nameShape, told: "the only request", example: "home", doc: "Name of the request to send."},
+	{name: "arrivals", def: "uniform", example: "poisson", doc: "`uniform` is evenly spaced, `poisson` comes at random as independent users do.",
+		shape: &shape{noun: "uniform or poisson", scalar: textScalar, rule: "oneof=uniform poisson"}},
+	{name: "rate", shape: rateShape, example: "250/s", aka: []string{"rps", "qps", "arrival_rate"}, doc: "Arrivals per second, minute or hour, the total over all hosts. With `for`, instead of `profile`."},
+	{name: "for", shape: durationShape, example: "1m", aka: []string{"duration", "time", "each", "over"}, doc: "How long the rate is held. With `rate`."},
+	{name: "profile", example: "[{ramp: {from: 10/s, to: 100/s, over: 10s}}, {hold: {rate: 100/s, for: 1m}}]",
+		doc: "Segments of the load, one after another. Instead of `rate` and `for`.", shape: profileShape, aka: []string{"stages", "segments"}},
+	{name: "max_in_flight", shape: inFlightShape, told: "highest rate × timeout, from 16 to 10000", example: "256", aka: []string{"concurrency", "connections", "workers", "in_flight"},
+		doc: "Most requests under way at once."},
+	{name: "at_max", def: "wait", example: "drop", doc: "What becomes of an arrival at that bound: `wait` sends it late with its intended time kept, `drop` counts it and never sends it.",
+		shape: &shape{noun: "wait or drop", scalar: textScalar, rule: "oneof=wait drop"}},
+	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time from the send to the last byte."},
+	{name: "drain", shape: pauseShape, told: "the timeout", example: "5s", doc: "Time after the last arrival in which answers are still awaited. `0s` awaits none."},
+	{name: "keep_alive", def: "true", shape: booleanShape, example: "false", aka: []string{"keepalive"}, doc: "`false` opens a connection for each request."},
+	{name: "seed", def: "1", shape: seedShape, example: "7", doc: "Decides the random arrival times: the same seed gives the same ones."},
+}}
+
+var profileShape = &shape{noun: "a list of segments", some: true, list: &shape{noun: "a segment, such as {hold: {rate: 50/s, for: 1m}}",
+	one: []string{"ramp", "hold", "step"}, keys: []key{
+		{name: "ramp", example: "{from: 10/s, to: 100/s, over: 10s}", doc: "A rate that rises or falls evenly.",
+			shape: &shape{noun: "a map with from, to and over", keys: []key{
+				{name: "from", required: true, shape: rateShape, example: "10/s", doc: "Rate at its start."},
+				{name: "to", required: true, shape: rateShape, example: "100/s", doc: "Rate at its end."},
+				{name: "over", required: true, shape: durationShape, example: "10s", aka: []string{"for", "duration"}, doc: "How long it takes."},
+			}}},
+		{name: "hold", example: "{rate: 100/s, for: 1m}", doc: "A constant rate.", aka: []string{"constant"},
+			shape: &shape{noun: "a map with rate and for", keys: []key{
+				{name: "rate", required: true, shape: rateShape, example: "100/s", doc: "The rate."},
+				{name: "for", required: true, shape: durationShape, example: "1m", aka: []string{"over", "duration"}, doc: "How long it lasts."},
+			}}},
+		{name: "step", example: "{from: 100/s, to: 400/s, by: 50/s, each: 30s}", doc: "Several constant rates, each a segment of its own, upwards or downwards.", aka: []string{"steps", "stairs"},
+			shape: &shape{noun: "a map with from, to, by and each", keys: []key{
+				{name: "from", required: true, shape: rateShape, example: "100/s", doc: "First rate."},
+				{name: "to", required: true, shape: rateShape, example: "400/s", doc: "Last rate."},
+				{name: "by", required: true, shape: rateShape, example: "50/s", doc: "Distance of two rates; it divides the way from first to last."},
+				{name: "each", required: true, shape: durationShape, example: "30s", aka: []string{"for", "over"}, doc: "How long each lasts."},
+			}}},
+	}}}

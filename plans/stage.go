@@ -1,0 +1,296 @@
+package plans
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func (l *loader) stage(it *item, p *Plan, names []string) *Stage {
+	s := &Stage{Name: it.get("name").value(), Pos: it.pos}
+	if n := it.get("name"); n != nil {
+		l.checkName(n.value(), plainNames, n.pos, n.path)
+	}
+	switch {
+	case it.get("microbenchmark") != nil:
+		s.Work = l.microbenchmark(it.get("microbenchmark"))
+	case it.get("warmup") != nil:
+		s.Work = l.warmup(it.get("warmup"), p, names)
+	case it.get("load") != nil:
+		s.Work = l.loadWork(it.get("load"), p, names)
+	}
+	return s
+}
+
+func (l *loader) microbenchmark(it *item) *Microbenchmark {
+	m := &Microbenchmark{Sizes: l.sizes(it.get("sizes")), Forks: int(it.get("forks").integer()), Samples: int(it.get("samples").integer()),
+		MinTime: it.get("min_time").duration(), Timeout: it.get("timeout").duration(), Seed: uint64(it.get("seed").integer())}
+	dir := l.folder(it.get("subject").get("dir"))
+	if b := it.get("build"); b != nil && l.checkWords(b) {
+		c := l.command(b, dir, "")
+		m.Build = &c
+	}
+	if c := it.get("subject").get("command"); c != nil && l.checkWords(c) {
+		m.Subject = l.command(c, dir, "")
+	}
+	if w := it.get("warmup"); w != nil {
+		m.Warmup = l.until(w)
+	}
+	if r := it.get("reference"); r != nil {
+		m.Reference = &Reference{Name: r.get("name").value(), Source: r.get("source").value()}
+		for _, pt := range r.get("points").children() {
+			if size, err := strconv.Atoi(pt.name); err == nil {
+				m.Reference.Points = append(m.Reference.Points, ReferencePoint{size, pt.time})
+			}
+		}
+		slices.SortFunc(m.Reference.Points, func(a, b ReferencePoint) int { return a.Size - b.Size })
+	}
+	return m
+}
+
+// autoWarmup is the longest time that "warmup: auto" takes, per fork and size.
+const autoWarmup = 5 * time.Second
+
+// until reads the warm-up of a microbenchmark: auto, none or a duration.
+func (l *loader) until(it *item) Until {
+	switch text := it.value(); text {
+	case "auto":
+		return Until{Steady: true, AtMost: autoWarmup}
+	case "none":
+		return Until{}
+	default:
+		d, what, hint := readDuration(text)
+		switch {
+		case what != "":
+			if near := didYouMean(text, []string{"auto", "none"}); near != "" {
+				hint = near
+			}
+			l.fault(it.fault(what, it.quoted(), it.shape.want(), hint))
+		case d == 0:
+			l.fault(it.fault("out of range", it.quoted(), it.shape.want(), "write none"))
+		}
+		return Until{AtMost: d}
+	}
+}
+
+// maxSizes bounds the sizes of a microbenchmark.
+const maxSizes = 1000
+
+func (l *loader) sizes(it *item) []int {
+	var sizes []int
+	if it == nil {
+		return nil
+	}
+	if it.form != mapForm {
+		for _, e := range it.list {
+			n := int(e.number)
+			if len(sizes) > 0 && n <= sizes[len(sizes)-1] {
+				l.fault(e.fault("sizes do not ascend", e.quoted(), fmt.Sprintf("more than %d", sizes[len(sizes)-1]), ""))
+				continue
+			}
+			sizes = append(sizes, n)
+		}
+	} else {
+		from, to, step := it.get("from").integer(), it.get("to").integer(), it.get("step").integer()
+		if from == 0 || to == 0 || step == 0 {
+			return nil
+		}
+		switch {
+		case to < from:
+			l.fault(it.get("to").fault("sizes do not ascend", it.get("to").quoted(), fmt.Sprintf("at least %d", from), ""))
+			return nil
+		case (to-from)%step != 0:
+			l.fault(it.get("step").fault("steps miss the largest size", it.get("step").quoted(), fmt.Sprintf("a number that divides %d", to-from), ""))
+			return nil
+		}
+		for n := from; n <= to && len(sizes) <= maxSizes; n += step {
+			sizes = append(sizes, int(n))
+		}
+	}
+	if len(sizes) > maxSizes {
+		l.fault(it.fault("too many sizes", "", fmt.Sprintf("at most %d", maxSizes), ""))
+	}
+	return sizes
+}
+
+func (l *loader) warmup(it *item, p *Plan, names []string) *Warmup {
+	w := &Warmup{Request: l.requestOf(it, p, names), Rate: it.get("rate").perSecond(), Timeout: it.get("timeout").duration(),
+		MaxInFlight: int(it.get("max_in_flight").integer())}
+	for _, k := range []string{"until", "at_most"} {
+		if it.has("for") && it.has(k) {
+			l.fault(cmpItem(it.get(k), it).fault("two ends of the warm-up", "for and "+k, "for alone, or until with at_most", ""))
+		}
+	}
+	w.Until = Until{Steady: !it.has("for"), AtMost: it.get("at_most").duration()}
+	if it.has("for") {
+		w.Until.AtMost = it.get("for").duration()
+	}
+	return w
+}
+
+func (l *loader) loadWork(it *item, p *Plan, names []string) *Load {
+	return &Load{Request: l.requestOf(it, p, names), Arrivals: Arrivals(it.get("arrivals").value()), Seed: uint64(it.get("seed").integer()),
+		Profile: l.profile(it), MaxInFlight: int(it.get("max_in_flight").integer()), AtMax: AtMax(it.get("at_max").value()),
+		Timeout: it.get("timeout").duration(), Drain: it.get("drain").duration(), KeepAlive: it.get("keep_alive").isTrue()}
+}
+
+// requestOf finds the request that a stage sends.
+func (l *loader) requestOf(it *item, p *Plan, names []string) *Request {
+	r := it.get("request")
+	switch {
+	case r == nil && it.has("request"):
+		return nil
+	case r == nil && len(names) == 0:
+		l.fault(it.fault("no request to send", "", "one under requests", ""))
+		return nil
+	case r == nil:
+		l.fault(it.fault("missing key "+quote("request"), "", "one of "+orList(names), ""))
+		return nil
+	}
+	for _, q := range p.Requests {
+		if q.Name == r.value() {
+			return q
+		}
+	}
+	if !slices.Contains(names, r.value()) {
+		l.fault(r.fault("unknown request", r.quoted(), orNothing(names), didYouMean(r.value(), names)))
+	}
+	return nil
+}
+
+// profile reads the segments of a load: profile, or rate with for as one hold.
+func (l *loader) profile(it *item) []Segment {
+	var segs []Segment
+	short := it.has("rate") || it.has("for")
+	switch {
+	case short && it.has("profile"):
+		l.fault(it.fault("two profiles", "profile and rate or for", "one of them", ""))
+		return nil
+	case !short && !it.has("profile"):
+		l.fault(it.fault("nothing to offer", "", "rate and for, or profile", ""))
+		return nil
+	case short && !it.has("rate"):
+		l.fault(it.fault("missing key "+quote("rate"), "", rateShape.want(), "for has no effect alone"))
+		return nil
+	case short && !it.has("for"):
+		l.fault(it.fault("missing key "+quote("for"), "", durationShape.want(), "how long to hold the rate"))
+		return nil
+	case short:
+		if r, d := it.get("rate"), it.get("for"); r != nil && d != nil {
+			segs = append(segs, Segment{Kind: "hold", Pos: r.pos, From: r.rate, To: r.rate, Over: d.time})
+		}
+	}
+	for _, e := range it.get("profile").all() {
+		segs = append(segs, l.segment(e)...)
+	}
+	if len(segs) > maxSegments {
+		l.fault(cmpItem(it.get("profile"), it).fault("too many segments", "", fmt.Sprintf("at most %d", maxSegments), ""))
+		return nil
+	}
+	nameSegments(segs)
+	return segs
+}
+
+// maxSegments bounds the segments of a load, steps counted one by one.
+const maxSegments = 1000
+
+// segment reads one entry of a profile; steps are several segments.
+func (l *loader) segment(it *item) []Segment {
+	if h := it.get("hold"); h != nil {
+		r, d := h.get("rate"), h.get("for")
+		if r == nil || d == nil {
+			return nil
+		}
+		return []Segment{{Kind: "hold", Pos: it.pos, From: r.rate, To: r.rate, Over: d.time}}
+	}
+	if r := it.get("ramp"); r != nil {
+		from, to, over := r.get("from"), r.get("to"), r.get("over")
+		if from == nil || to == nil || over == nil {
+			return nil
+		}
+		if from.rate == to.rate {
+			l.fault(r.fault("a ramp that does not rise or fall", to.quoted(), "two rates", "write hold"))
+			return nil
+		}
+		return []Segment{{Kind: "ramp", Pos: it.pos, From: from.rate, To: to.rate, Over: over.time}}
+	}
+	return l.steps(it, it.get("step"))
+}
+
+func (l *loader) steps(it, st *item) []Segment {
+	from, to, by, each := st.get("from"), st.get("to"), st.get("by"), st.get("each")
+	if from == nil || to == nil || by == nil || each == nil {
+		return nil
+	}
+	way := to.rate - from.rate
+	n := math.Round(math.Abs(way) / by.rate)
+	switch {
+	case way == 0:
+		l.fault(st.fault("steps that do not rise or fall", to.quoted(), "two rates", "write hold"))
+		return nil
+	case n > maxSegments:
+		l.fault(st.fault("too many segments", "", fmt.Sprintf("at most %d", maxSegments), ""))
+		return nil
+	case n < 1 || math.Abs(n*by.rate-math.Abs(way)) > 1e-9*math.Abs(way):
+		l.fault(by.fault("steps miss the last rate", by.quoted(), "a rate that divides the way of "+formatRate(math.Abs(way)), ""))
+		return nil
+	}
+	var segs []Segment
+	for i := range int(n) + 1 {
+		rate := from.rate + way*float64(i)/n
+		if rounded, err := strconv.ParseFloat(strconv.FormatFloat(rate, 'g', 12, 64), 64); err == nil && i > 0 && i < int(n) {
+			rate = rounded
+		}
+		if i == int(n) {
+			rate = to.rate
+		}
+		segs = append(segs, Segment{Kind: "step", Pos: it.pos, From: rate, To: rate, Over: each.time})
+	}
+	return segs
+}
+
+// nameSegments gives each segment a name that no other has.
+func nameSegments(segs []Segment) {
+	seen := map[string]int{}
+	for i := range segs {
+		s := &segs[i]
+		s.Name = s.Kind + " " + formatRate(s.From)
+		if s.Kind == "ramp" {
+			s.Name += " to " + formatRate(s.To)
+		}
+		seen[s.Name]++
+		if n := seen[s.Name]; n > 1 {
+			s.Name += fmt.Sprintf(" (%d)", n)
+		}
+	}
+}
+
+// formatRate is a rate as people read it: 250/s, or 6/m where that is shorter.
+func formatRate(perSecond float64) string {
+	best := ""
+	for _, unit := range []string{"s", "m", "h"} {
+		text := strconv.FormatFloat(perSecond*perUnit[unit], 'f', -1, 64)
+		if short := strconv.FormatFloat(perSecond*perUnit[unit], 'g', 12, 64); len(short) < len(text) && !strings.Contains(short, "e") {
+			text = short
+		}
+		if best == "" || len(text) < len(best)-2 {
+			best = text + "/" + unit
+		}
+	}
+	return best
+}
+
+// formatDuration is a duration as a plan has it: 90s is "1m30s", an hour "1h".
+func formatDuration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,184 @@
+package plans
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// A piece is a part of a text of the plan after its ${…} were looked up.
+type piece struct {
+	text    string // the value; "" for data and address
+	at      int    // byte offset in the text as written
+	literal bool   // text stands in the plan as it is, from at on
+	env     string // for a value from the environment: its reference as written
+	data    string // for ${data.column}: the data's name
+	column  string
+	address bool // ${address}
+}
+
+// plain joins what is known of the text now: all but data and ${address}.
+func plain(ps []piece) string {
+	var b strings.Builder
+	for _, p := range ps {
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+// shown joins the text as people and files may see it: values from the environment stay references. With escape,
+// the result can be read again as a text of a plan.
+func shown(ps []piece, escape bool) string {
+	var b strings.Builder
+	for _, p := range ps {
+		switch {
+		case p.env != "":
+			b.WriteString(p.env)
+		case p.data != "":
+			b.WriteString("${" + p.data + "." + p.column + "}")
+		case p.address:
+			b.WriteString("${address}")
+		case escape:
+			b.WriteString(strings.ReplaceAll(p.text, "$", "$$"))
+		default:
+			b.WriteString(p.text)
+		}
+	}
+	return b.String()
+}
+
+// hasEnv reports whether a part of the text comes from the environment.
+func hasEnv(ps []piece) bool {
+	return slices.ContainsFunc(ps, func(p piece) bool { return p.env != "" })
+}
+
+// origin maps an offset in the plain text to the offset in the text as written.
+func origin(ps []piece, off int) int {
+	at := 0
+	for _, p := range ps {
+		if off <= len(p.text) && !(off == len(p.text) && !p.literal) {
+			if p.literal {
+				return p.at + off
+			}
+			return p.at
+		}
+		off -= len(p.text)
+		at = p.at
+		if p.literal {
+			at += len(p.text)
+		}
+	}
+	return at
+}
+
+var (
+	envRef  = regexp.MustCompile(`^env\.([A-Za-z_][A-Za-z0-9_]*)(:-(?s:(.*)))?$`)
+	dataRef = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]*)\.(.+)$`)
+)
+
+// expand looks up the ${…} of a text. base is the offset of text in the scalar's value, for positions.
+func (l *loader) expand(text string, base int, n *yaml.Node, path string, k kind) ([]piece, bool) {
+	ps, ok := []piece{}, true
+	start := 0
+	flush := func(end int) {
+		if end > start {
+			ps = append(ps, piece{text: text[start:end], at: base + start, literal: true})
+		}
+	}
+	for i := 0; i < len(text); {
+		if text[i] != '$' || i+1 == len(text) || text[i+1] != '$' && text[i+1] != '{' {
+			i++
+			continue
+		}
+		flush(i)
+		if text[i+1] == '$' {
+			ps = append(ps, piece{text: "$", at: base + i})
+			i += 2
+			start = i
+			continue
+		}
+		end := strings.IndexByte(text[i:], '}')
+		if end < 0 {
+			l.fault(Problem{Pos: l.posIn(n, base+i), Path: path, What: "unclosed ${", Want: "${name}", Hint: "write $$ for a dollar sign"})
+			return ps, false
+		}
+		got, fault := l.lookUp(text[i+2:i+end], k)
+		if fault != nil && fault.What == "" {
+			ok = false
+		} else if fault != nil {
+			fault.Pos, fault.Path = l.posIn(n, base+i), path
+			l.fault(*fault)
+			ok = false
+		}
+		for _, p := range got {
+			p.at, p.literal = base+i, false
+			ps = append(ps, p)
+		}
+		i += end + 1
+		start = i
+	}
+	flush(len(text))
+	return ps, ok
+}
+
+// lookUp finds what the inside of one ${…} stands for. A problem that says nothing was reported before.
+func (l *loader) lookUp(ref string, k kind) ([]piece, *Problem) {
+	if m := envRef.FindStringSubmatch(ref); m != nil {
+		value, set := l.env(m[1])
+		switch {
+		case !set && m[2] == "":
+			return nil, &Problem{What: "environment variable " + m[1] + " is not set", Hint: "set it, or give a default: ${env." + m[1] + ":-text}"}
+		case !set:
+			value = m[3]
+		}
+		return []piece{{text: value, env: "${" + ref + "}"}}, nil
+	}
+	if ref == "address" && (k == startScalar || k == wordScalar) {
+		return []piece{{address: true}}, nil
+	}
+	if v, ok := l.vars[ref]; ok {
+		l.used[ref] = true
+		if v == nil {
+			return nil, &Problem{} // its own fault is reported
+		}
+		return v, nil
+	}
+	if m := dataRef.FindStringSubmatch(ref); m != nil && m[1] != "env" {
+		if k != templateScalar {
+			return nil, &Problem{What: "data column in a place that is not filled for each request", Got: quote("${" + ref + "}"),
+				Want: "it in the path, query, headers or body of a request"}
+		}
+		return []piece{{data: m[1], column: m[2]}}, nil
+	}
+	return nil, l.unknownVar(ref, k)
+}
+
+// unknownVar says what is wrong with a ${…} that stands for nothing.
+func (l *loader) unknownVar(ref string, k kind) *Problem {
+	p := &Problem{What: "unknown variable", Got: quote("${" + ref + "}")}
+	name, _, _ := strings.Cut(ref, ":-")
+	known := make([]string, 0, len(l.vars))
+	for v := range l.vars {
+		known = append(known, v)
+	}
+	slices.Sort(known)
+	switch {
+	case slices.Contains(l.later, ref):
+		p.What, p.Hint = "variable used before it is defined", "move "+ref+" further up in vars"
+	case ref == "address":
+		p.What, p.Hint = "${address} in a place that has none", "it stands for host:port of the target's URL, in start"
+	case (k == startScalar || k == wordScalar) && nearest(ref, []string{"address"}) != "":
+		p.Hint = `did you mean "address"?`
+	case nearest(ref, known) != "":
+		p.Hint = didYouMean(ref, known)
+	case envName.MatchString(name):
+		p.Hint = "define it in vars, or write ${env." + ref + "} for the environment"
+	default:
+		p.Want = "${name} of vars, ${env.NAME} or ${env.NAME:-default}"
+	}
+	return p
+}
+
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
