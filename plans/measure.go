@@ -1,6 +1,9 @@
 package plans
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Planned is the mean number of requests that the stage offers: of a warm-up until it is steady, the most; of a
 // microbenchmark 0.
@@ -39,13 +42,22 @@ func (s *Stage) Duration() (least, most time.Duration) {
 	case *Load:
 		least, most = w.Duration(), w.Duration()+w.Drain
 	case *Microbenchmark:
-		runs := time.Duration(len(w.Sizes) * w.Forks)
-		samples := time.Duration(w.Samples)
-		least = runs * samples * w.MinTime
-		most = runs * (w.Warmup.AtMost + (samples+1)*max(w.Timeout, w.MinTime))
+		runs, samples := float64(len(w.Sizes)*w.Forks), float64(w.Samples)
+		least = times(runs*samples, w.MinTime)
+		most = saturated(float64(times(runs, w.Warmup.AtMost)) + float64(times(runs*(samples+1), max(w.Timeout, w.MinTime))))
 		if !w.Warmup.Steady {
-			least += runs * w.Warmup.AtMost
+			least = saturated(float64(least) + float64(times(runs, w.Warmup.AtMost)))
 		}
 	}
 	return least, most
+}
+
+// times is n × d, at most the longest duration there is.
+func times(n float64, d time.Duration) time.Duration { return saturated(n * float64(d)) }
+
+func saturated(ns float64) time.Duration {
+	if ns >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(ns)
 }
