@@ -10,8 +10,14 @@ import (
 	"github.com/perfplan/perfplan/runner/result"
 )
 
-// beat is the period of the heartbeat in ns.
-const beat = 1_000_000
+// The heartbeat's period in ns. It starts with the shortest and doubles while it
+// costs more than maxBeatCost of a core: a sleep is cheap on bare metal and not
+// on every virtual machine.
+const (
+	shortestBeat = 1_000_000
+	longestBeat  = 8_000_000
+	maxBeatCost  = 0.01
+)
 
 // An auditor watches the generator itself during a run.
 type auditor struct {
@@ -24,6 +30,12 @@ type auditor struct {
 	beats  sync.WaitGroup
 }
 
+// newAuditor reads where the counters stand, which takes some ms. The clock is
+// not read before start.
+func newAuditor(now func() int64) *auditor {
+	return &auditor{now: now, before: readUsage(), gc: gcPauses()}
+}
+
 // usage is what this process and its machine have used up to now; nil where it
 // is not known.
 type usage struct {
@@ -34,22 +46,31 @@ type usage struct {
 	throttled *float64 // ns, of its cgroup
 }
 
-func startAuditor(now func() int64) *auditor {
-	a := &auditor{now: now, begun: now(), before: readUsage(), gc: gcPauses()}
+func (a *auditor) start() {
+	a.begun = a.now()
 	a.beats.Go(a.heartbeat)
-	return a
 }
 
-// heartbeat wakes each ms at a fixed time and notes by how much it came late:
-// a stop of the machine, the process or the Go scheduler.
+// heartbeat wakes at fixed times and notes by how much it came late: a stop of
+// the machine, the process or the Go scheduler.
 func (a *auditor) heartbeat() {
 	runtime.LockOSThread() // and never unlocked: the thread ends with its settings
 	pace := newPacer(a.now)
-	for due := a.now() + beat; !a.ended.Load(); due += beat {
+	beat := int64(shortestBeat)
+	asked, cost := a.now(), threadCPU()
+	due := asked + beat
+	for n := 1; !a.ended.Load(); n++ {
 		pace.sleepUntil(due, a.now)
 		late := a.now() - due
 		a.pause = max(a.pause, late)
-		due += late / beat * beat // beats missed are one pause
+		due += (1 + late/beat) * beat // beats missed are one pause
+		if n%64 == 0 && beat < longestBeat {
+			now, spent := a.now(), threadCPU()
+			if float64(spent-cost) > maxBeatCost*float64(now-asked) {
+				beat *= 2
+			}
+			asked, cost = now, spent
+		}
 	}
 }
 

@@ -3,10 +3,10 @@ package load
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -21,7 +21,7 @@ type conn struct {
 // block.
 type socket struct {
 	net.Conn
-	sys     syscall.RawConn
+	peek    *peeker
 	probing atomic.Bool
 }
 
@@ -34,7 +34,7 @@ func (errNothingYet) Timeout() bool   { return true }
 func (errNothingYet) Temporary() bool { return true }
 
 func (s *socket) Read(p []byte) (int, error) {
-	if s.probing.Load() && peek(s.sys) == socketQuiet {
+	if s.probing.Load() && s.peek.quiet() {
 		return 0, errNothingYet{}
 	}
 	return s.Conn.Read(p)
@@ -44,33 +44,18 @@ func (s *socket) Read(p []byte) (int, error) {
 // peer may have closed it since. A byte that nobody asked for makes it unusable
 // too, except for TLS's own messages, which are read here.
 func (c *conn) usable() bool {
-	if c.raw == nil {
+	if c.raw == nil || c.raw.peek.quiet() {
 		return true
 	}
-	switch state := peek(c.raw.sys); {
-	case state == socketQuiet:
-		return true
-	case state == socketEnded || c.raw == c.Conn:
+	if c.Conn == net.Conn(c.raw) {
 		return false
 	}
 	c.raw.probing.Store(true)
 	defer c.raw.probing.Store(false)
 	n, err := c.Conn.Read(make([]byte, 1))
-	_, quiet := err.(errNothingYet)
-	if op, ok := err.(*net.OpError); ok {
-		_, quiet = op.Err.(errNothingYet)
-	}
+	_, quiet := errors.AsType[errNothingYet](err)
 	return n == 0 && quiet
 }
-
-// What peek sees.
-type socketState uint8
-
-const (
-	socketQuiet   socketState = iota // open, nothing to read
-	socketWaiting                    // bytes to read
-	socketEnded                      // closed by the peer, or broken
-)
 
 // A dialer opens connections, and closes all of them at the end of a run.
 type dialer struct {
@@ -100,11 +85,9 @@ func (d *dialer) dial(h *Host, deadline time.Time) (c *conn, connect, handshake 
 		return nil, connect, 0, d.name(err, "connecting", h)
 	}
 	c = &conn{Conn: tcp}
-	if sc, ok := tcp.(syscall.Conn); ok && canPeek {
-		if sys, err := sc.SyscallConn(); err == nil {
-			c.raw = &socket{Conn: tcp, sys: sys}
-			c.Conn = c.raw
-		}
+	if peek := newPeeker(tcp); peek != nil {
+		c.raw = &socket{Conn: tcp, peek: peek}
+		c.Conn = c.raw
 	}
 	if !d.register(c) {
 		tcp.Close()

@@ -107,8 +107,9 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	if err != nil {
 		return nil, err
 	}
+	audit := newAuditor(e.now)
 	e.base = time.Now().Add(lead)
-	audit := startAuditor(e.now)
+	audit.start()
 	offered := make(chan int64, 1)
 	go e.dispatch(offered)
 	end := e.watch(ctx, offered)
