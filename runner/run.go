@@ -1,0 +1,201 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/perfplan/perfplan/plans"
+	"github.com/perfplan/perfplan/runner/observe"
+	"github.com/perfplan/perfplan/runner/result"
+	"github.com/perfplan/perfplan/runner/verdict"
+)
+
+// Options say where a run leaves its record and who hears of its progress.
+type Options struct {
+	Dir     string // the run's own folder, see NewRunDir
+	RunID   string
+	Version string                      // of perfplan, for the record
+	Env     func(string) (string, bool) // looks up an environment variable
+	Events  func(Event)                 // may be nil
+}
+
+// A run is one plan being carried out. It is used by one goroutine.
+type run struct {
+	plan    *plans.Plan
+	opt     Options
+	rec     *result.Result
+	targets *targets
+	sampler *observe.Sampler
+}
+
+// Run carries out p and returns its record, which is also in opt.Dir as result.json after each stage. Whatever
+// happens there is a record: Error says why a run could not be carried out, Interrupted that ctx ended. All
+// processes that Run started have ended when it returns.
+func Run(ctx context.Context, p *plans.Plan, opt Options) *result.Result {
+	r := &run{plan: p, opt: opt, rec: record(ctx, p, opt)}
+	if r.opt.Events == nil {
+		r.opt.Events = func(Event) {}
+	}
+	if err := r.carryOut(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		r.rec.Error = err.Error()
+	}
+	r.rec.Interrupted = ctx.Err() != nil
+	r.skipRest()
+	now := time.Now()
+	r.rec.Finished = &now
+	verdict.Run(r.rec)
+	if r.rec.Interrupted && r.rec.Outcome != result.Fail {
+		r.rec.Reason = "the run was interrupted"
+	}
+	if err := r.save(); err != nil && r.rec.Error == "" {
+		r.rec.Error = err.Error()
+	}
+	return r.rec
+}
+
+func record(ctx context.Context, p *plans.Plan, opt Options) *result.Result {
+	rec := &result.Result{
+		SchemaVersion: result.SchemaVersion,
+		Tool:          result.Tool{Name: "perfplan", Version: opt.Version},
+		RunID:         opt.RunID,
+		Plan: result.Plan{
+			Name: p.Name, Description: p.Description, Path: p.Path, Hash: p.Hash, Source: string(p.Source),
+		},
+		Started:     time.Now(),
+		Outcome:     result.Inconclusive,
+		Reason:      "the run is under way",
+		Environment: observe.Environment(ctx, p.Dir, opt.Env),
+		Targets:     []result.Target{},
+		Stages:      []result.Stage{},
+		Warnings:    []result.Warning{},
+	}
+	for _, w := range p.Warnings {
+		rec.Warnings = append(rec.Warnings, result.Warning{Code: "plan", Severity: result.Note, Text: w.String()})
+	}
+	rec.Warnings = append(rec.Warnings, descriptorWarnings(p, rec.Environment.FDLimit)...)
+	return rec
+}
+
+// carryOut builds, starts, runs the stages and stops. An error means that the run could not reach its end.
+func (r *run) carryOut(ctx context.Context) error {
+	if err := r.save(); err != nil {
+		return err
+	}
+	if err := r.build(ctx); err != nil {
+		return err
+	}
+	r.targets = newTargets(r.plan, filepath.Join(r.opt.Dir, "logs"))
+	defer func() {
+		r.opt.Events(Preparing{Doing: "stopping"})
+		r.targets.stop()
+		r.rec.Targets = r.targets.records(r.opt.Dir)
+	}()
+	err := r.targets.start(ctx, r.opt.Events)
+	r.rec.Targets = r.targets.records(r.opt.Dir)
+	if err != nil {
+		return err
+	}
+	r.sampler = observe.Start(observe.Config{Processes: r.targets.trees})
+	defer r.sampler.Stop()
+	for i, st := range r.plan.Stages {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.stage(ctx, i, st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stage runs, judges and stores one stage.
+func (r *run) stage(ctx context.Context, i int, st *plans.Stage) error {
+	r.opt.Events(StageStarted{Index: i, Count: len(r.plan.Stages), Stage: st})
+	begin := time.Now()
+	rec := result.Stage{
+		Name: st.Name, Kind: st.Work.Kind(), State: result.Complete, StartNS: int64(begin.Sub(r.rec.Started)),
+		SLO: []result.SLO{}, Warnings: []result.Warning{},
+	}
+	err := r.work(ctx, st, &rec)
+	end := time.Now()
+	rec.DurationNS = int64(end.Sub(begin))
+	if err != nil || ctx.Err() != nil {
+		rec.State = result.Partial
+	}
+	rec.Observation = r.sampler.Between(begin, end)
+	verdict.Stage(st, &rec)
+	if err != nil && rec.Outcome != result.Fail {
+		rec.Reason = err.Error()
+	}
+	r.rec.Stages = append(r.rec.Stages, rec)
+	r.rec.Targets = r.targets.records(r.opt.Dir)
+	r.opt.Events(StageFinished{Index: i, Count: len(r.plan.Stages), Stage: &r.rec.Stages[len(r.rec.Stages)-1]})
+	if saveErr := r.save(); saveErr != nil {
+		return saveErr
+	}
+	if err != nil {
+		return fmt.Errorf("stage %s: %w", st.Name, err)
+	}
+	return nil
+}
+
+func (r *run) work(ctx context.Context, st *plans.Stage, rec *result.Stage) error {
+	switch w := st.Work.(type) {
+	case *plans.Microbenchmark:
+		return r.microbenchmark(ctx, st, w, rec)
+	case *plans.Warmup:
+		return r.warmup(ctx, st, w, rec)
+	case *plans.Load:
+		return r.load(ctx, st, w, rec)
+	}
+	return fmt.Errorf("stage kind %q is not known here", st.Work.Kind())
+}
+
+// skipRest records the stages that never started.
+func (r *run) skipRest() {
+	for _, st := range r.plan.Stages[len(r.rec.Stages):] {
+		r.rec.Stages = append(r.rec.Stages, result.Stage{
+			Name: st.Name, Kind: st.Work.Kind(), State: result.Skipped, Outcome: result.Inconclusive,
+			Reason: "the run ended before this stage", SLO: []result.SLO{}, Warnings: []result.Warning{},
+		})
+	}
+}
+
+func (r *run) save() error {
+	if err := result.Write(r.opt.Dir, r.rec); err != nil {
+		return fmt.Errorf("cannot write the result: %w", err)
+	}
+	return nil
+}
+
+// descriptorWarnings compares what the load stages may need with the limit on open files.
+func descriptorWarnings(p *plans.Plan, limit int64) []result.Warning {
+	const own = 64 // log files, /proc readers, reports
+	var ws []result.Warning
+	for _, st := range p.Stages {
+		l, ok := st.Work.(*plans.Load)
+		if !ok || limit <= 0 || int64(l.MaxInFlight)+own <= limit {
+			continue
+		}
+		ws = append(ws, result.Warning{
+			Code: "descriptors", Severity: result.Suspect,
+			Text: fmt.Sprintf("stage %s may need %d connections, but this process may open only %d files", st.Name, l.MaxInFlight, limit),
+			Fix:  "raise the limit (ulimit -n) or lower max_in_flight",
+		})
+	}
+	return ws
+}
+
+// relative is path as seen from dir, or path itself.
+func relative(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+func makeDir(dir string) error { return os.MkdirAll(dir, 0o777) }

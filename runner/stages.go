@@ -1,0 +1,126 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/perfplan/perfplan/plans"
+	"github.com/perfplan/perfplan/runner/bench"
+	"github.com/perfplan/perfplan/runner/load"
+	"github.com/perfplan/perfplan/runner/result"
+	"github.com/perfplan/perfplan/runner/schedule"
+	"github.com/perfplan/perfplan/runner/stats"
+	"github.com/perfplan/perfplan/runner/verdict"
+)
+
+// A warm-up is steady when the medians of its last two windows of response-time medians are alike.
+const (
+	warmTick   = 500 * time.Millisecond
+	warmWindow = 4    // ticks
+	warmTol    = 0.25 // relative
+	// warmSlack is added to each median, so that changes far below a millisecond are not taken for warming up.
+	warmSlack = time.Millisecond
+)
+
+func (r *run) microbenchmark(ctx context.Context, st *plans.Stage, m *plans.Microbenchmark, rec *result.Stage) error {
+	mb, warnings, err := bench.Run(ctx, bench.Config{
+		Microbenchmark: m,
+		Progress: func(p bench.Progress) {
+			r.opt.Events(BenchProgress{Stage: st, Done: p.Done, Count: p.Count, Size: p.Size})
+		},
+	})
+	rec.Microbenchmark = mb
+	rec.Warnings = append(rec.Warnings, warnings...)
+	return err
+}
+
+func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, rec *result.Stage) error {
+	cfg := load.Config{
+		Request: l.Request, MaxInFlight: l.MaxInFlight, AtMax: l.AtMax, Timeout: l.Timeout, Drain: l.Drain,
+		KeepAlive: l.KeepAlive, LimitsNS: verdict.LimitsNS(st.SLOs), TickEvery: time.Second,
+		OnTick: func(t load.Tick) bool {
+			r.opt.Events(LoadProgress{Stage: st, Elapsed: t.At, Planned: l.Duration(), Tick: t})
+			return true
+		},
+	}
+	return r.offer(ctx, cfg, l.Profile, l.Arrivals, l.Seed, rec)
+}
+
+func (r *run) warmup(ctx context.Context, st *plans.Stage, w *plans.Warmup, rec *result.Stage) error {
+	rec.Warmup = &result.Warmup{Until: "duration"}
+	if w.Until.Steady {
+		rec.Warmup.Until = "steady"
+	}
+	var medians []float64
+	cfg := load.Config{
+		Request: w.Request, MaxInFlight: w.MaxInFlight, AtMax: plans.Wait, Timeout: w.Timeout, Drain: w.Timeout,
+		KeepAlive: true, TickEvery: warmTick,
+		OnTick: func(t load.Tick) bool {
+			r.opt.Events(LoadProgress{Stage: st, Elapsed: t.At, Planned: w.Until.AtMost, Tick: t})
+			if t.Samples > 0 {
+				medians = append(medians, float64(t.P50+warmSlack))
+			}
+			if !w.Until.Steady {
+				return true
+			}
+			_, steady := stats.Settled(medians, warmWindow, warmTol)
+			if steady && !rec.Warmup.Settled {
+				ns := int64(t.At)
+				rec.Warmup.Settled, rec.Warmup.SettledNS = true, &ns
+			}
+			return !steady
+		},
+	}
+	profile := []plans.Segment{{Name: "warm-up", Kind: "hold", From: w.Rate, To: w.Rate, Over: w.Until.AtMost}}
+	err := r.offer(ctx, cfg, profile, plans.Uniform, 1, rec)
+	if rec.Load != nil {
+		rec.Warmup.Excluded = rec.Load.Sent
+	}
+	return err
+}
+
+// offer runs the load engine and watches the target's processes meanwhile.
+func (r *run) offer(ctx context.Context, cfg load.Config, profile []plans.Segment, a plans.Arrivals, seed uint64, rec *result.Stage) error {
+	t := cfg.Request.Target
+	if err := r.targets.alive(t); err != nil {
+		return err
+	}
+	segments := make([]schedule.Segment, 0, len(profile))
+	for _, s := range profile {
+		segments = append(segments, schedule.Segment{Name: s.Name, From: s.From, To: s.To, Over: s.Over})
+		cfg.Kinds = append(cfg.Kinds, s.Kind)
+	}
+	process := schedule.Uniform
+	if a == plans.Poisson {
+		process = schedule.Poisson
+	}
+	var err error
+	if cfg.Schedule, err = schedule.New(segments, process, seed); err != nil {
+		return err
+	}
+	cfg.Arrivals, cfg.Seed = a, seed
+	if cfg.Hosts, err = load.Resolve(ctx, t); err != nil {
+		return fmt.Errorf("target %s: %w", t.Name, err)
+	}
+	watched, stop := r.targets.watch(ctx, t)
+	defer stop()
+	rec.Load, err = load.Run(watched, cfg)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() == nil && watched.Err() != nil {
+		return context.Cause(watched)
+	}
+	return nil
+}
+
+// alive returns an error when a process of t has ended by itself.
+func (ts *targets) alive(t *plans.Target) error {
+	for _, in := range ts.list {
+		if in.target == t && in.ended() != "" {
+			return in.lost()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/perfplan/perfplan/plans"
+	"github.com/perfplan/perfplan/runner/result"
+)
+
+// counts decides an SLO on error_rate, success, failed or dropped, over the whole stage and in each segment for
+// the two shares.
+func counts(s plans.SLO, l *result.Load, out *result.SLO) []result.SLOSegment {
+	if l == nil {
+		return nil
+	}
+	out.Set = "offered requests"
+	if s.Metric.Kind == plans.Failed || s.Metric.Kind == plans.Dropped {
+		if l.Offered == 0 {
+			return nil
+		}
+		return []result.SLOSegment{countOf(s, l, l.Counts)}
+	}
+	if len(l.Segments) < 2 {
+		return []result.SLOSegment{shareOf(s, l, l.Counts)}
+	}
+	var parts []result.SLOSegment
+	for _, seg := range l.Segments {
+		if seg.Offered == 0 && seg.Planned == 0 {
+			continue
+		}
+		p := shareOf(s, l, seg.Counts)
+		p.Segment = seg.Name
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// shareOf compares k of n with the limit as k against limit·n, so that 1 of 100 meets "<= 1%" exactly.
+func shareOf(s plans.SLO, l *result.Load, c result.Counts) result.SLOSegment {
+	if c.Offered == 0 {
+		return noData("no request was offered")
+	}
+	k := c.Failed + c.Dropped + c.Unfinished
+	word := "failed, were dropped or did not finish"
+	if s.Metric.Kind == plans.SuccessRate {
+		k, word = c.Completed, "were answered as expected"
+	}
+	v := float64(k) / float64(c.Offered)
+	p := result.SLOSegment{Value: &v, Samples: c.Offered, Outcome: result.Fail, State: result.StateFailed}
+	p.Reason = fmt.Sprintf("%d of %d requests (%s) %s", k, c.Offered, pct(v), word)
+	if holdsShare(k, c.Offered, s.Op, s.Limit) {
+		p.Outcome, p.State = result.Pass, result.StatePassed
+		return p
+	}
+	if own := c.Dropped + generatorErrors(l); own > 0 {
+		good := c.Completed
+		k -= own
+		if s.Metric.Kind == plans.SuccessRate {
+			k = good + own
+		}
+		if holdsShare(max(k, 0), c.Offered, s.Op, s.Limit) {
+			p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
+			p.Reason += "; without those that the load generator itself dropped or could not send the limit would be met"
+		}
+	}
+	return p
+}
+
+func countOf(s plans.SLO, l *result.Load, c result.Counts) result.SLOSegment {
+	k, own := c.Failed+c.Unfinished, generatorErrors(l)
+	if s.Metric.Kind == plans.Dropped {
+		k, own = c.Dropped, 0
+	}
+	p := compared(s, float64(k), c.Offered)
+	if p.Outcome == result.Fail && own > 0 && holds(float64(k-own), s.Op, s.Limit) {
+		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
+		p.Reason += "; the load generator itself could not send " + fmt.Sprint(own)
+	}
+	return p
+}
+
+// holdsShare compares k/n with limit. Limits come from decimal text, so a share that is equal as a decimal is
+// equal here: the slack is far below one request.
+func holdsShare(k, n int64, op string, limit float64) bool {
+	diff := float64(k) - limit*float64(n)
+	const slack = 1e-6
+	switch op {
+	case "<":
+		return diff < -slack
+	case "<=":
+		return diff <= slack
+	case ">":
+		return diff > slack
+	case ">=":
+		return diff >= -slack
+	}
+	return diff <= slack && diff >= -slack
+}
+
+func generatorErrors(l *result.Load) int64 {
+	var n int64
+	for _, e := range l.Errors {
+		if e.Class == result.ClassGenerator {
+			n += e.Count
+		}
+	}
+	return n
+}
+
+// throughput decides an SLO on completed requests per second, or on their share of the offered ones.
+func throughput(s plans.SLO, l *result.Load) []result.SLOSegment {
+	if l == nil || l.Offered == 0 || l.DurationNS <= 0 {
+		return nil
+	}
+	v := l.ThroughputPerS
+	word := fmt.Sprintf("%d requests were completed, %.4g a second", l.Completed, l.ThroughputPerS)
+	if s.Unit == plans.Share {
+		if l.OfferedPerS <= 0 {
+			return nil
+		}
+		v = l.ThroughputPerS / l.OfferedPerS
+		word += fmt.Sprintf(" of %.4g offered", l.OfferedPerS)
+	}
+	p := compared(s, v, l.Offered)
+	p.Reason = word
+	if p.Outcome == result.Fail && (s.Op == ">" || s.Op == ">=") {
+		if cap := capSaid(l, l.Audit.Capped, l.Offered, l.Audit.MeanInFlight); cap != "" {
+			p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
+			p.Reason += ", but " + cap
+		}
+	}
+	return []result.SLOSegment{p}
+}

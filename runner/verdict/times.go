@@ -1,0 +1,237 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/perfplan/perfplan/plans"
+	"github.com/perfplan/perfplan/runner/hist"
+	"github.com/perfplan/perfplan/runner/result"
+	"github.com/perfplan/perfplan/runner/stats"
+)
+
+// times decides an SLO on a percentile or the maximum in each segment.
+func times(s plans.SLO, l *result.Load, out *result.SLO) []result.SLOSegment {
+	if l == nil {
+		return nil
+	}
+	out.Set = "offered requests; failed, dropped and unfinished ones count as over the limit"
+	if s.Metric.Clock != plans.Response {
+		out.Set = "sent requests; failed ones count as over the limit"
+	}
+	if s.Metric.Clock == plans.Lag {
+		out.Set = "sent requests"
+	}
+	var parts []result.SLOSegment
+	for i := range l.Segments {
+		seg := &l.Segments[i]
+		if seg.Offered == 0 && len(l.Segments) > 1 && seg.Planned == 0 {
+			continue
+		}
+		p := timeSegment(s, l, seg)
+		p.Segment = seg.Name
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// evidence is how many of n requests were over a limit, with bounds on the share.
+type evidence struct {
+	over, n        int64
+	share          float64
+	lo, hi, effN   float64
+	allowed        float64 // largest share that the percentile allows
+	breach, within bool
+}
+
+func timeSegment(s plans.SLO, l *result.Load, seg *result.Segment) result.SLOSegment {
+	if seg.Offered == 0 {
+		return noData("no request was offered in this segment")
+	}
+	q := s.Metric.Quantile
+	if s.Metric.Kind == plans.Max {
+		q = 1
+	}
+	if s.Metric.Clock == plans.Lag {
+		return plain(s, seg.Lag, q)
+	}
+	at, ok := slices.BinarySearch(l.LimitsNS, limitNS(s))
+	if !ok || at >= len(seg.OverResponse) {
+		return noData("requests over this limit were not counted")
+	}
+	resp := responseEvidence(seg, at, q)
+	serv := serviceEvidence(seg, at, q, resp)
+	e := resp
+	p := result.SLOSegment{Samples: seg.Offered}
+	p.Value, p.Censored = ranked(seg.Response, seg.Offered, q)
+	if s.Metric.Clock == plans.Service {
+		e = serv
+		p.Samples = seg.Sent
+		p.Value, p.Censored = ranked(seg.Service, seg.Sent, q)
+	}
+	if e.n == 0 {
+		return noData("no request was sent in this segment")
+	}
+	p.Interval = &result.Interval{Of: "share over the limit", Lo: &e.lo, Hi: &e.hi, Confidence: Confidence, NEff: e.effN}
+	good, bad := e.within, e.breach
+	if s.Op == ">" || s.Op == ">=" {
+		good, bad = e.breach, e.within
+	}
+	said := fmt.Sprintf("%d of %d requests (%s) were over the limit, allowed are %s", e.over, e.n, pct(e.share), pct(e.allowed))
+	switch {
+	case good:
+		p.Outcome, p.State, p.Reason = result.Pass, result.StatePassed, said
+	case !bad:
+		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
+		p.Reason = fmt.Sprintf("%s, and the share may lie anywhere from %s to %s (%.0f %% bounds, %.0f independent samples): too close or too few to tell",
+			said, pct(e.lo), pct(e.hi), Confidence*100, e.effN)
+	case s.Metric.Clock == plans.Response && !serv.breach && blame(l, seg) != "":
+		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
+		p.Reason = said + ", but " + blame(l, seg)
+	default:
+		p.Outcome, p.State, p.Reason = result.Fail, result.StateFailed, said+valueSaid(p)
+	}
+	return p
+}
+
+func valueSaid(p result.SLOSegment) string {
+	switch {
+	case p.Value == nil:
+		return "; the percentile lies among requests that failed"
+	case p.Censored:
+		return "; the percentile is at least " + dur(int64(*p.Value)) + ", where waiting for an answer ended"
+	}
+	return ""
+}
+
+func responseEvidence(seg *result.Segment, at int, q float64) evidence {
+	e := evidence{over: seg.OverResponse[at], n: seg.Offered, allowed: 1 - q}
+	e.share = float64(e.over) / float64(e.n)
+	if q == 1 {
+		return exact(e)
+	}
+	iv := stats.ExceedanceInterval(seg.Bins.Over[at], seg.Bins.Offered, Confidence)
+	e.lo, e.hi, e.effN = iv.Lo, iv.Hi, iv.NEff
+	return judged(e)
+}
+
+// serviceEvidence takes the dependence between requests from the response times, which it is part of.
+func serviceEvidence(seg *result.Segment, at int, q float64, resp evidence) evidence {
+	e := evidence{over: seg.OverService[at], n: seg.Sent, allowed: 1 - q}
+	if e.n == 0 {
+		return e
+	}
+	e.share = float64(e.over) / float64(e.n)
+	if q == 1 {
+		return exact(e)
+	}
+	e.effN = float64(e.n)
+	if resp.effN > 0 {
+		e.effN *= resp.effN / float64(resp.n)
+	}
+	e.lo = stats.ClopperPearsonLower(e.share*e.effN, e.effN, Confidence)
+	e.hi = stats.ClopperPearsonUpper(e.share*e.effN, e.effN, Confidence)
+	return judged(e)
+}
+
+func judged(e evidence) evidence {
+	// 1 − 0.99 is a hair below 0.01: compare with room for one rounding error, not for one request.
+	const eps = 1e-12
+	e.within = e.hi <= e.allowed+eps
+	e.breach = e.lo > e.allowed+eps
+	return e
+}
+
+// exact judges a maximum: a fact about this run, not an estimate.
+func exact(e evidence) evidence {
+	e.lo, e.hi, e.effN = e.share, e.share, float64(e.n)
+	e.within, e.breach = e.over == 0, e.over > 0
+	return e
+}
+
+// ranked is the quantile q of n requests of which those that are not in d rank above all that are. It is nil when
+// the quantile lies among them.
+func ranked(d result.Distribution, n int64, q float64) (v *float64, censored bool) {
+	if d.Count == 0 || n <= 0 {
+		return nil, false
+	}
+	rank := int64(math.Ceil(q * float64(n) * (1 - 1e-12)))
+	if rank > d.Count {
+		return nil, false
+	}
+	ns, ok := quantile(d, float64(max(rank, 1))/float64(d.Count))
+	if !ok {
+		return nil, false
+	}
+	f := float64(ns)
+	return &f, d.CensoredFromNS != nil && ns >= *d.CensoredFromNS
+}
+
+func quantile(d result.Distribution, q float64) (int64, bool) {
+	if q >= 1 && d.MaxNS != nil {
+		return *d.MaxNS, true
+	}
+	h, err := hist.Decode(d.Histogram)
+	if err != nil {
+		return 0, false
+	}
+	ns, ok := h.Quantile(q)
+	if ok && d.MinNS != nil && d.MaxNS != nil {
+		ns = min(max(ns, *d.MinNS), *d.MaxNS)
+	}
+	return ns, ok
+}
+
+// plain compares a quantile of d as measured.
+func plain(s plans.SLO, d result.Distribution, q float64) result.SLOSegment {
+	v, _ := ranked(d, d.Count, q)
+	if v == nil {
+		return noData("no sample")
+	}
+	return compared(s, *v, d.Count)
+}
+
+// moment decides an SLO on the mean or the minimum over the whole stage, as measured.
+func moment(s plans.SLO, l *result.Load, out *result.SLO) []result.SLOSegment {
+	if l == nil {
+		return nil
+	}
+	out.Set = "completed requests, timeouts and unfinished ones"
+	d := map[plans.Clock]result.Distribution{plans.Response: l.Response, plans.Service: l.Service, plans.Lag: l.Lag}[s.Metric.Clock]
+	var v float64
+	switch {
+	case s.Metric.Kind == plans.Mean && d.MeanNS != nil:
+		v = *d.MeanNS
+	case s.Metric.Kind == plans.Min && d.MinNS != nil:
+		v = float64(*d.MinNS)
+	default:
+		return []result.SLOSegment{noData("no request had an answer to measure")}
+	}
+	p := compared(s, v, d.Count)
+	p.Censored = d.CensoredFromNS != nil && s.Metric.Kind == plans.Mean
+	return []result.SLOSegment{p}
+}
+
+func compared(s plans.SLO, v float64, n int64) result.SLOSegment {
+	p := result.SLOSegment{Value: &v, Samples: n, Outcome: result.Fail, State: result.StateFailed}
+	if holds(v, s.Op, s.Limit) {
+		p.Outcome, p.State = result.Pass, result.StatePassed
+	}
+	p.Reason = fmt.Sprintf("measured %s, limit %s %s", value(v, s.Unit), s.Op, value(s.Limit, s.Unit))
+	return p
+}
+
+func holds(v float64, op string, limit float64) bool {
+	switch op {
+	case "<":
+		return v < limit
+	case "<=":
+		return v <= limit
+	case ">":
+		return v > limit
+	case ">=":
+		return v >= limit
+	}
+	return v == limit
+}

@@ -1,0 +1,183 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/perfplan/perfplan/plans"
+	"github.com/perfplan/perfplan/runner/result"
+)
+
+// LimitsNS returns the thresholds, in nanoseconds and without repeats, that the load engine must count exactly
+// so that the SLOs can be decided: "time > threshold" is a breach of the SLO.
+func LimitsNS(slos []plans.SLO) []int64 {
+	var limits []int64
+	for _, s := range slos {
+		if s.Metric.Kind == plans.Quantile || s.Metric.Kind == plans.Max {
+			limits = append(limits, limitNS(s))
+		}
+	}
+	slices.Sort(limits)
+	return slices.Compact(limits)
+}
+
+// limitNS is the largest whole number of nanoseconds that meets an upper limit, or just misses a lower one.
+func limitNS(s plans.SLO) int64 {
+	if s.Op == "<" || s.Op == ">=" {
+		return int64(s.Limit) - 1
+	}
+	return int64(s.Limit)
+}
+
+// Stage decides the SLOs of a stage that has run and sets st.SLO, st.Warnings (adding to them), st.Outcome and
+// st.Reason. Outcomes of a stage that is not complete are at best inconclusive.
+func Stage(ps *plans.Stage, st *result.Stage) {
+	if st.Load != nil {
+		st.Warnings = append(st.Warnings, audit(st.Load, ps.SLOs)...)
+	}
+	st.SLO = make([]result.SLO, 0, len(ps.SLOs))
+	for _, s := range ps.SLOs {
+		st.SLO = append(st.SLO, decide(s, st))
+	}
+	for i := range st.SLO {
+		doubt(&st.SLO[i], st)
+	}
+	st.Outcome, st.Reason = stageOutcome(st)
+}
+
+func decide(s plans.SLO, st *result.Stage) result.SLO {
+	out := result.SLO{Text: s.Text, Metric: s.Metric.String(), Op: s.Op, Limit: s.Limit, Unit: string(s.Unit)}
+	var parts []result.SLOSegment
+	switch s.Metric.Kind {
+	case plans.Quantile, plans.Max:
+		parts = times(s, st.Load, &out)
+	case plans.Mean, plans.Min:
+		parts = moment(s, st.Load, &out)
+	case plans.ErrorRate, plans.SuccessRate, plans.Failed, plans.Dropped:
+		parts = counts(s, st.Load, &out)
+	case plans.Throughput:
+		parts = throughput(s, st.Load)
+	case plans.CPU, plans.RSS:
+		parts = usage(s, st.Observation)
+	case plans.Time, plans.Slope, plans.Growth, plans.AllocBytes:
+		parts = bench(s, st.Microbenchmark)
+	}
+	if len(parts) == 0 {
+		parts = []result.SLOSegment{noData("the stage measured nothing that this can be decided by")}
+	}
+	worst := parts[0]
+	for _, p := range parts[1:] {
+		if result.Worst(worst.Outcome, p.Outcome) != worst.Outcome {
+			worst = p
+		}
+	}
+	out.Outcome, out.State, out.Value, out.Censored = worst.Outcome, worst.State, worst.Value, worst.Censored
+	out.Interval, out.Samples, out.Reason, out.Segment = worst.Interval, worst.Samples, worst.Reason, worst.Segment
+	if len(parts) > 1 {
+		out.Segments = parts
+	}
+	return out
+}
+
+// doubt turns a pass into inconclusive when the stage's figures cannot carry it, and a failure that the load
+// generator itself caused.
+func doubt(s *result.SLO, st *result.Stage) {
+	if s.Outcome != result.Pass {
+		return
+	}
+	if st.State == result.Partial {
+		s.Outcome, s.State = result.Inconclusive, result.StateInconclusive
+		s.Reason = "the stage ended early; until then: " + s.Reason
+		return
+	}
+	for _, w := range st.Warnings {
+		if w.Severity == result.Invalid && (w.Code != dispatchLag || s.Unit == string(plans.Nanoseconds)) {
+			s.Outcome, s.State = result.Inconclusive, result.StateInconclusive
+			s.Reason = "the measurement is not valid: " + w.Text
+			return
+		}
+	}
+}
+
+func stageOutcome(st *result.Stage) (result.Outcome, string) {
+	if w := st.Warmup; w != nil && st.State == result.Complete && len(st.SLO) == 0 {
+		return warmupOutcome(st)
+	}
+	var o result.Outcome
+	reason := ""
+	for _, s := range st.SLO {
+		if result.Worst(o, s.Outcome) != o {
+			o = s.Outcome
+			reason = fmt.Sprintf("%s: %s", s.Text, s.Reason)
+		}
+	}
+	if st.State != result.Complete && o != result.Fail {
+		return result.Inconclusive, "the stage ended early"
+	}
+	switch {
+	case o == "":
+		if w := invalid(st.Warnings); w != nil {
+			return result.Inconclusive, "the measurement is not valid: " + w.Text
+		}
+		return result.Pass, "no SLO was declared for it"
+	case o == result.Pass && len(st.SLO) == 1:
+		return o, "its SLO holds"
+	case o == result.Pass:
+		return o, fmt.Sprintf("all %d SLOs hold", len(st.SLO))
+	}
+	return o, reason
+}
+
+func warmupOutcome(st *result.Stage) (result.Outcome, string) {
+	w, l := st.Warmup, st.Load
+	switch {
+	case l != nil && l.Offered > 0 && l.Completed == 0:
+		return result.Inconclusive, fmt.Sprintf("none of its %d requests was answered as expected", l.Offered)
+	case w.Until == "steady" && !w.Settled:
+		return result.Inconclusive, "the response time never settled"
+	case w.Settled && w.SettledNS != nil:
+		return result.Pass, "settled after " + dur(*w.SettledNS)
+	}
+	return result.Pass, "it ran its time"
+}
+
+func invalid(ws []result.Warning) *result.Warning {
+	for i := range ws {
+		if ws[i].Severity == result.Invalid {
+			return &ws[i]
+		}
+	}
+	return nil
+}
+
+// Run sets the outcome and reason of a run from its stages: the worst of them.
+func Run(r *result.Result) {
+	r.Outcome, r.Reason = "", ""
+	for _, st := range r.Stages {
+		if result.Worst(r.Outcome, st.Outcome) != r.Outcome {
+			r.Outcome, r.Reason = st.Outcome, fmt.Sprintf("stage %s: %s", st.Name, st.Reason)
+		}
+	}
+	slos := 0
+	for _, st := range r.Stages {
+		slos += len(st.SLO)
+	}
+	switch {
+	case r.Outcome == "":
+		r.Outcome, r.Reason = result.Inconclusive, "no stage ran"
+	case r.Outcome == result.Pass && slos == 0:
+		r.Reason = "no SLO was declared, so nothing was asserted"
+	case r.Outcome == result.Pass:
+		r.Reason = fmt.Sprintf("all %d SLOs hold", slos)
+	}
+	if r.Outcome == result.Pass && (r.Error != "" || r.Interrupted) {
+		r.Outcome, r.Reason = result.Inconclusive, "the run did not reach its end"
+	}
+	if r.Error != "" && r.Outcome != result.Fail {
+		r.Reason = r.Error
+	}
+}
+
+func noData(reason string) result.SLOSegment {
+	return result.SLOSegment{Outcome: result.Inconclusive, State: result.StateNoData, Reason: reason}
+}
