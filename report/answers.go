@@ -60,21 +60,16 @@ func bottleneck(r *result.Result) answer {
 	default:
 		a.Badge, a.Text = badge{"n/a", "na"}, "Unknown: no resource was observed."
 	}
-	if cap := capWarning(r); cap != nil {
-		a.Detail = strings.TrimSpace(a.Detail + " The client's own bound on requests in flight was reached.")
+	if i := slices.IndexFunc(r.Stages, heldBack); i >= 0 && worst.rank == 0 {
+		a.Badge, a.Anchor, a.Detail = badge{"Client", "suspect"}, anchor(i), a.Text
+		a.Text = "max_in_flight, the load generator's own bound, in stage " + r.Stages[i].Name
 	}
 	return a
 }
 
-func capWarning(r *result.Result) *result.Warning {
-	for _, st := range r.Stages {
-		for i, w := range st.Warnings {
-			if w.Code == "in_flight_cap" && w.Severity != result.Note {
-				return &st.Warnings[i]
-			}
-		}
-	}
-	return nil
+// heldBack reports whether the load generator's bound on requests in flight shaped a stage's figures.
+func heldBack(st result.Stage) bool {
+	return slices.ContainsFunc(st.Warnings, func(w result.Warning) bool { return w.Code == "in_flight_cap" && w.Severity != result.Note })
 }
 
 // A useFinding is the worst cell of a USE table.
@@ -176,10 +171,10 @@ func warningsOf(ws []result.Warning, stage, anchor string) []warning {
 	return out
 }
 
-// sentence is the whole answer in one line.
-func (a answer) sentence() string {
+// sentence is the whole answer in one line, without the detail where it was told before.
+func (a answer) sentence(told string) string {
 	text := a.Text
-	if a.Detail != "" {
+	if a.Detail != "" && !strings.Contains(told, a.Detail) {
 		text = strings.TrimSuffix(text, ".") + ": " + a.Detail
 	}
 	if a.Fix != "" {

@@ -9,7 +9,7 @@ import (
 )
 
 func benchParts(b *result.Microbenchmark, st *result.Stage, file string) []part {
-	curve := part{Title: "Time per iteration by size", Lines: []string{fitLine(b.Fit)}}
+	curve := part{Title: "By size"}
 	if text := referenceLine(b); text != "" {
 		curve.Lines = append(curve.Lines, text)
 	}
@@ -41,7 +41,7 @@ func fitLine(f *result.Fit) string {
 		sign = "minus"
 	}
 	return fmt.Sprintf("Fit: %s %s %s, R² %s. Growth is %s (weight of the evidence %s).",
-		slope, sign, duration(math.Abs(f.InterceptNS)), number(f.R2, 4), f.Class, percent(f.Evidence))
+		slope, sign, duration(math.Abs(f.InterceptNS)), number(f.R2, 6), f.Class, percent(f.Evidence))
 }
 
 // ratios are published time ÷ measured median, by size, where both exist.
@@ -132,16 +132,16 @@ func sizeTable(b *result.Microbenchmark) table {
 	}
 	for _, z := range b.Sizes {
 		row := []cell{
-			{Text: count(int64(z.Size))}, {Text: samples(z.Samples)}, {Text: orNA(z.P50NS, duration)},
-			{Text: interval(quantity{unit: "ns", scale: scaleOf(timeScales, zero(z.P50NS))}, z.Interval, "p50")},
-			{Text: orNA(z.MeanNS, duration)}, {Text: orNA(z.MinNS, duration)}, {Text: orNA(z.P90NS, duration)}, {Text: orNA(z.P99NS, duration)},
-			{Text: orNA(z.MaxNS, duration)}, {Text: orNA(z.AllocBytes, size)},
+			{Text: count(int64(z.Size))}, {Text: samples(z.Samples)}, {Text: orNA(z.P50NS, columnTime)},
+			interval(quantity{unit: "ns", scale: scaleOf(timeScales, zero(z.P50NS))}, z.Interval, "p50"),
+			{Text: orNA(z.MeanNS, columnTime)}, {Text: orNA(z.MinNS, columnTime)}, {Text: orNA(z.P90NS, columnTime)}, {Text: orNA(z.P99NS, columnTime)},
+			{Text: orNA(z.MaxNS, columnTime)}, {Text: orNA(z.AllocBytes, size)},
 		}
 		if b.Reference != nil {
 			published := cell{Text: na}
 			for _, p := range b.Reference.Points {
 				if p.Size == z.Size {
-					published.Text = duration(float64(p.TimeNS))
+					published.Text = columnTime(float64(p.TimeNS))
 				}
 			}
 			quotient := cell{Text: na}
@@ -218,7 +218,7 @@ func forkTable(b *result.Microbenchmark) table {
 				for _, ns := range f.SamplesNS {
 					lo, hi = min(lo, ns), max(hi, ns)
 				}
-				least, most = duration(lo), duration(hi)
+				least, most = columnTime(lo), columnTime(hi)
 			}
 			t.Rows = append(t.Rows, []cell{
 				{Text: count(int64(z.Size))}, {Text: count(int64(f.Order) + 1)}, {Badge: settled}, {Text: count(f.WarmupIterations)},

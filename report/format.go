@@ -40,6 +40,16 @@ func scaleOf(scales []scale, v float64) scale {
 // duration shows nanoseconds with four significant digits.
 func duration(ns float64) string { return in(scaleOf(timeScales, ns), ns, 4) }
 
+// columnTime is duration for a column of a table: with zeros at the end, so that points stand below each other.
+func columnTime(ns float64) string {
+	s := scaleOf(timeScales, ns)
+	if ns == 0 || s.div == 1 || math.IsNaN(ns) || math.IsInf(ns, 0) {
+		return duration(ns)
+	}
+	mag := int(math.Floor(math.Log10(math.Abs(ns / s.div * (1 + 5e-5)))))
+	return commas(strconv.FormatFloat(ns/s.div, 'f', max(0, 3-mag), 64)) + s.suffix
+}
+
 func size(bytes float64) string { return in(scaleOf(byteScales, bytes), bytes, 4) }
 
 func percent(share float64) string { return in(scale{0.01, "%"}, share, 3) }
@@ -68,14 +78,15 @@ func number(v float64, digits int) string {
 	if strings.Contains(text, ".") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}
-	whole, fraction, _ := strings.Cut(text, ".")
+	return commas(text)
+}
+
+// commas puts commas between the thousands of a decimal number.
+func commas(text string) string {
+	digits, fraction, _ := strings.Cut(text, ".")
 	if fraction != "" {
 		fraction = "." + fraction
 	}
-	return commas(whole) + fraction
-}
-
-func commas(digits string) string {
 	sign := ""
 	if strings.HasPrefix(digits, "-") {
 		sign, digits = "-", digits[1:]
@@ -83,7 +94,7 @@ func commas(digits string) string {
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
-	return sign + digits
+	return sign + digits + fraction
 }
 
 func count(n int64) string { return commas(strconv.FormatInt(n, 10)) }

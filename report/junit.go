@@ -92,7 +92,7 @@ func stageSuite(m *Model, st *result.Stage, v stage) junitSuite {
 		s := st.SLO[i]
 		worst = result.Worst(worst, s.Outcome)
 		c := junitCase{Name: clean(row.Text), Classname: class, Time: suite.Time}
-		text := fmt.Sprintf("value: %s\nlimit: %s\ninterval: %s\nsamples: %s", row.Value, row.Limit, row.Interval, row.Samples)
+		text := fmt.Sprintf("value: %s\nlimit: %s\ninterval: %s\nsamples: %s", row.Value, row.Limit, row.Interval.line(), row.Samples)
 		if row.Set != "" {
 			text += "\nset: " + row.Set
 		}

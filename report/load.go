@@ -37,6 +37,9 @@ func conservation(c result.Counts) string {
 }
 
 func loadParts(l *result.Load, st *result.Stage, file string) []part {
+	if st.Warmup != nil {
+		return warmupParts(l, st, file)
+	}
 	parts := []part{responsePart(l, st, file)}
 	if len(l.Segments) > 0 {
 		parts = append(parts, segmentPart(l))
@@ -44,10 +47,19 @@ func loadParts(l *result.Load, st *result.Stage, file string) []part {
 	if series, ok := seriesPart(l, st, file); ok {
 		parts = append(parts, series)
 	}
-	if e := errorsPart(l); len(e.Tables) > 0 || len(e.Lines) > 0 {
-		parts = append(parts, e)
+	return append(parts, errorsPart(l), networkPart(l), auditPart(l))
+}
+
+// warmupParts show less: what was thrown away is no result.
+func warmupParts(l *result.Load, st *result.Stage, file string) []part {
+	p := part{Title: "While it warmed up"}
+	if len(l.Series) > 0 {
+		p.Charts = []figure{timeChart(l, st, file), countChart(l, file)}
 	}
-	return append(parts, networkPart(l), auditPart(l))
+	t := table{Caption: "Times of requests", Cols: distributionCols("Time")}
+	t.Rows = [][]cell{distributionRow("response", "last byte − intended", l.Response), distributionRow("service", "last byte − sent", l.Service)}
+	p.Tables = []table{t}
+	return []part{p, errorsPart(l)}
 }
 
 func responsePart(l *result.Load, st *result.Stage, file string) part {
@@ -95,21 +107,25 @@ func distributionCols(first string) []column {
 
 func distributionRow(name, sub string, d result.Distribution) []cell {
 	return []cell{
-		{Text: name, Sub: sub}, {Text: count(d.Count)}, {Text: timeOf(d, d.MinNS)}, {Text: meanOf(d)}, {Text: timeOf(d, d.P50NS)}, {Text: timeOf(d, d.P90NS)},
-		{Text: timeOf(d, d.P95NS)}, {Text: timeOf(d, d.P99NS)}, {Text: timeOf(d, d.P999NS)}, {Text: timeOf(d, d.MaxNS)},
+		{Text: name, Sub: sub}, {Text: count(d.Count)}, {Text: columnOf(d, d.MinNS)}, {Text: meanOf(d)}, {Text: columnOf(d, d.P50NS)}, {Text: columnOf(d, d.P90NS)},
+		{Text: columnOf(d, d.P95NS)}, {Text: columnOf(d, d.P99NS)}, {Text: columnOf(d, d.P999NS)}, {Text: columnOf(d, d.MaxNS)},
 	}
 }
 
 // timeOf shows one time of d; one that is only a lower bound is shown with "≥".
-func timeOf(d result.Distribution, ns *int64) string {
+func timeOf(d result.Distribution, ns *int64) string { return timeIn(d, ns, duration) }
+
+// columnOf is timeOf for a column of a table.
+func columnOf(d result.Distribution, ns *int64) string { return timeIn(d, ns, columnTime) }
+
+func timeIn(d result.Distribution, ns *int64, show func(float64) string) string {
 	if ns == nil || d.Count == 0 {
 		return na
 	}
-	text := duration(float64(*ns))
 	if d.CensoredFromNS != nil && *ns >= *d.CensoredFromNS {
-		return "≥ " + text
+		return "≥ " + show(float64(*ns))
 	}
-	return text
+	return show(float64(*ns))
 }
 
 func meanOf(d result.Distribution) string {
@@ -117,9 +133,9 @@ func meanOf(d result.Distribution) string {
 		return na
 	}
 	if d.CensoredFromNS != nil {
-		return "≥ " + duration(*d.MeanNS)
+		return "≥ " + columnTime(*d.MeanNS)
 	}
-	return duration(*d.MeanNS)
+	return columnTime(*d.MeanNS)
 }
 
 func segmentPart(l *result.Load) part {
@@ -134,13 +150,13 @@ func segmentPart(l *result.Load) part {
 	for _, s := range l.Segments {
 		t.Rows = append(t.Rows, []cell{
 			{Text: s.Name, Sub: span(s.DurationNS)}, {Text: rates(s)}, {Text: count(s.Offered)}, {Text: perSecond(s.ThroughputPerS)}, {Text: count(s.Failed)},
-			{Text: count(s.Dropped)}, {Text: count(s.Unfinished)}, {Text: timeOf(s.Response, s.Response.P50NS)}, {Text: timeOf(s.Response, s.Response.P90NS)},
-			{Text: timeOf(s.Response, s.Response.P99NS)}, {Text: timeOf(s.Response, s.Response.P999NS)}, {Text: timeOf(s.Response, s.Response.MaxNS)},
+			{Text: count(s.Dropped)}, {Text: count(s.Unfinished)}, {Text: columnOf(s.Response, s.Response.P50NS)}, {Text: columnOf(s.Response, s.Response.P90NS)},
+			{Text: columnOf(s.Response, s.Response.P99NS)}, {Text: columnOf(s.Response, s.Response.P999NS)}, {Text: columnOf(s.Response, s.Response.MaxNS)},
 			{Text: number(s.MeanInFlight, 3)}, {Text: count(s.Capped)},
 		})
 		service.Rows = append(service.Rows, []cell{
-			{Text: s.Name}, {Text: timeOf(s.Service, s.Service.P50NS)}, {Text: timeOf(s.Service, s.Service.P99NS)}, {Text: timeOf(s.Service, s.Service.MaxNS)},
-			{Text: timeOf(s.Lag, s.Lag.P50NS)}, {Text: timeOf(s.Lag, s.Lag.P99NS)}, {Text: timeOf(s.Lag, s.Lag.MaxNS)}, {Text: timeOf(s.DispatchLag, s.DispatchLag.P99NS)},
+			{Text: s.Name}, {Text: columnOf(s.Service, s.Service.P50NS)}, {Text: columnOf(s.Service, s.Service.P99NS)}, {Text: columnOf(s.Service, s.Service.MaxNS)},
+			{Text: columnOf(s.Lag, s.Lag.P50NS)}, {Text: columnOf(s.Lag, s.Lag.P99NS)}, {Text: columnOf(s.Lag, s.Lag.MaxNS)}, {Text: columnOf(s.DispatchLag, s.DispatchLag.P99NS)},
 		})
 	}
 	p.Tables, p.More = append(p.Tables, t), append(p.More, service)
@@ -207,7 +223,7 @@ func networkPart(l *result.Load) part {
 		for _, h := range l.Hosts {
 			t.Rows = append(t.Rows, []cell{
 				{Text: h.Address}, {Text: count(h.Offered)}, {Text: shareOf(h.Offered, l.Offered)}, {Text: count(h.Sent)}, {Text: count(h.Completed)}, {Text: count(h.Failed)},
-				{Text: count(h.Unfinished)}, {Text: timeOf(h.Response, h.Response.P50NS)}, {Text: timeOf(h.Response, h.Response.P99NS)}, {Text: timeOf(h.Response, h.Response.MaxNS)},
+				{Text: count(h.Unfinished)}, {Text: columnOf(h.Response, h.Response.P50NS)}, {Text: columnOf(h.Response, h.Response.P99NS)}, {Text: columnOf(h.Response, h.Response.MaxNS)},
 			})
 		}
 		p.Tables = append(p.Tables, t)
@@ -259,5 +275,10 @@ func auditPart(l *result.Load) part {
 	}
 	settings := []string{"engine " + orText(l.Engine, na), fmt.Sprintf("seed %d", l.Seed), "timeout " + duration(float64(l.TimeoutNS)) + " from the send", keep,
 		"drain took " + duration(float64(l.DrainNS))}
-	return part{Title: "Audit of the load generator", Lines: []string{"Settings: " + strings.Join(settings, ", ") + "."}, Tables: []table{t}}
+	lines := []string{
+		fmt.Sprintf("%s of %s arrivals found the bound of %s in flight reached; %s in flight on average. Dispatch lag, the generator's own delay: p99 %s. Its CPU: %s of a core; its threads waited for one %s of the time.",
+			count(a.Capped), count(l.Offered), count(int64(l.MaxInFlight)), number(a.MeanInFlight, 3), timeOf(l.DispatchLag, l.DispatchLag.P99NS), orNA(a.CPUShare, percent), orNA(a.RunDelayShare, percent)),
+		"Settings: " + strings.Join(settings, ", ") + ".",
+	}
+	return part{Title: "Audit of the load generator", Lines: lines, More: []table{t}}
 }

@@ -27,12 +27,12 @@ func WriteMarkdown(w io.Writer, m *Model) error {
 				stage += ", " + md(s.Segment)
 			}
 			fmt.Fprintf(&b, "| %s %s | %s | %s | %s | %s | %s | %s | %s |\n", mark(s.Badge), s.Badge.Word, stage, mdCode(s.Text),
-				md(s.Value), md(s.Limit), md(s.Interval), md(s.Samples), md(s.Reason))
+				md(s.Value), md(s.Limit), md(s.Interval.line()), md(s.Samples), md(s.Reason))
 		}
 		b.WriteString("\n")
 	}
 	for _, a := range m.Answers {
-		fmt.Fprintf(&b, "- **%s**: %s\n", md(strings.TrimSuffix(a.Question, "?")), md(a.sentence()))
+		fmt.Fprintf(&b, "- **%s**: %s\n", md(strings.TrimSuffix(a.Question, "?")), md(a.sentence(m.Why)))
 	}
 	b.WriteString("\n")
 	for _, st := range m.Stages {

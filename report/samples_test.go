@@ -10,13 +10,10 @@ import (
 	"github.com/perfplan/perfplan/runner/result"
 )
 
-// samplesOf are the runs that the tests print, by name.
-func samplesOf() map[string]*result.Result {
-	return map[string]*result.Result{
-		"pass": passing(), "errors": errorful(), "capped": capped(), "nogood": noGood(), "interrupted": interrupted(), "bench": benchOnly(), "hostile": hostile(),
-		"timeouts": timeouts(),
-		"empty":    {SchemaVersion: 1, Tool: result.Tool{Name: "perfplan"}},
-	}
+// sampleRuns are the runs that the tests print, by name. Each call of one makes a new record.
+var sampleRuns = map[string]func() *result.Result{
+	"pass": passing, "errors": errorful, "timeouts": timeouts, "capped": capped, "nogood": noGood, "interrupted": interrupted, "bench": benchOnly, "hostile": hostile,
+	"empty": func() *result.Result { return &result.Result{SchemaVersion: 1, Tool: result.Tool{Name: "perfplan"}} },
 }
 
 const planSource = `version: 1

@@ -69,33 +69,30 @@ func quantileOf(metric string) float64 {
 	return -1
 }
 
-// interval shows a confidence interval, with the share that a percentile allows over its limit.
-func interval(q quantity, iv *result.Interval, metric string) string {
+// interval shows a confidence interval; one of the share over the limit says so below, with the share that the
+// metric's percentile allows.
+func interval(q quantity, iv *result.Interval, metric string) cell {
 	if iv == nil || iv.Lo == nil && iv.Hi == nil {
-		return na
+		return cell{Text: na}
 	}
-	show := q.show
+	show, sub := q.show, ""
 	if iv.Of != "value" {
-		show = percent
+		show, sub = percent, "over the limit"
+		if p := quantileOf(metric); p >= 0 {
+			sub += "; allowed " + percent(1-p)
+		}
 	}
-	text := ""
 	switch {
 	case iv.Lo == nil:
-		text = "up to " + show(*iv.Hi)
+		return cell{Text: "up to " + show(*iv.Hi), Sub: sub}
 	case iv.Hi == nil:
-		text = "from " + show(*iv.Lo)
-	default:
-		text = show(*iv.Lo) + " to " + show(*iv.Hi)
+		return cell{Text: "from " + show(*iv.Lo), Sub: sub}
 	}
-	if iv.Of == "value" {
-		return text
-	}
-	text += " over the limit"
-	if p := quantileOf(metric); p >= 0 {
-		text += ", " + percent(1-p) + " allowed"
-	}
-	return text
+	return cell{Text: show(*iv.Lo) + " to " + show(*iv.Hi), Sub: sub}
 }
+
+// line is the cell's text in one line.
+func (c cell) line() string { return strings.TrimSpace(c.Text + " " + c.Sub) }
 
 func segmentTable(s result.SLO, q quantity) table {
 	t := table{
@@ -107,7 +104,7 @@ func segmentTable(s result.SLO, q quantity) table {
 			{Text: orText(p.Segment, "whole stage")},
 			{Badge: stateBadge(p.State, p.Outcome)},
 			{Text: sloValue(q, p.Value, s.Limit, p.Censored)},
-			{Text: interval(q, p.Interval, s.Metric)},
+			interval(q, p.Interval, s.Metric),
 			{Text: samples(p.Samples)},
 			{Text: p.Reason},
 		})

@@ -72,7 +72,7 @@ type sloRow struct {
 	Value         string
 	Op            string
 	Limit         string // with its operator
-	Interval      string
+	Interval      cell
 	Samples       string
 	Set           string // which requests the samples are
 	Segment       string

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"math"
+	"testing"
+
+	"github.com/perfplan/perfplan/runner/result"
+)
+
+func TestDuration(t *testing.T) {
+	tests := []struct {
+		ns           float64
+		text, column string
+	}{
+		{0, "0 ns", "0 ns"},
+		{1, "1 ns", "1 ns"},
+		{999.99, "1 µs", "1.000 µs"},
+		{20e6, "20 ms", "20.00 ms"}, // C-30
+		{32_512_345, "32.51 ms", "32.51 ms"},
+		{149_960_000, "150 ms", "150.0 ms"},
+		{999_999_999, "1 s", "1.000 s"},
+		{12_450_000_000, "12.45 s", "12.45 s"},
+		{115e9, "115 s", "115.0 s"},
+		{1_234_567e9, "1,234,567 s", "1,234,567 s"},
+		{-11_800, "-11.8 µs", "-11.80 µs"},
+		{math.NaN(), "n/a", "n/a"},
+		{math.Inf(1), "n/a", "n/a"},
+	}
+	for _, test := range tests {
+		if got := duration(test.ns); got != test.text {
+			t.Errorf("duration(%v) = %q, want %q", test.ns, got, test.text)
+		}
+		if got := columnTime(test.ns); got != test.column {
+			t.Errorf("columnTime(%v) = %q, want %q", test.ns, got, test.column)
+		}
+	}
+}
+
+func TestOtherUnits(t *testing.T) {
+	tests := []struct{ got, want string }{
+		{percent(0.001), "0.1%"},
+		{percent(0.14534), "14.5%"},
+		{percent(1), "100%"},
+		{percent(0), "0%"},
+		{size(4096), "4 KiB"},
+		{size(1536 << 20), "1.5 GiB"},
+		{perSecond(246.15), "246.2/s"},
+		{number(1234567, 3), "1,234,567"},
+		{number(-1234.5, 6), "-1,234.5"},
+		{number(1e-9, 4), "1e-09"},
+		{count(-1234), "-1,234"},
+		{counted(1, "stage"), "1 stage"},
+		{counted(0, "stage"), "0 stages"},
+		{span(87_400_000_000), "87.4 s"},
+		{span(300e9), "5 min 0 s"},
+		{span(7_260e9), "2 h 1 min"},
+		{shareOf(1, 0), "n/a"},
+	}
+	for _, test := range tests {
+		if test.got != test.want {
+			t.Errorf("got %q, want %q", test.got, test.want)
+		}
+	}
+}
+
+// Value and limit stand in one unit, with digits enough to tell them apart (C-21, C-30).
+func TestQuantity(t *testing.T) {
+	tests := []struct {
+		unit         string
+		value, limit float64
+		wantValue    string
+		wantLimit    string
+	}{
+		{"ns", 32.5e6, 150e6, "32.5 ms", "150 ms"},
+		{"ns", 12.45e9, 150e6, "12,450 ms", "150 ms"},
+		{"ns", 32.5e6, 1000, "32,500 µs", "1 µs"},
+		{"ns", 150_000_100, 150e6, "150.0001 ms", "150 ms"},
+		{"ns", 150e6, 150e6, "150 ms", "150 ms"},
+		{"ns", 5e6, 0, "5 ms", "0 ms"},
+		{"share", 0.15, 0.001, "15%", "0.1%"},
+		{"share", 0.07, 0.07, "7%", "7%"},
+		{"share", 0.0010001, 0.001, "0.10001%", "0.1%"},
+		{"per_s", 246.2, 400, "246.2/s", "400/s"},
+		{"bytes", 3 << 29, 1 << 30, "1.5 GiB", "1 GiB"},
+		{"ns_per_row", 347.2, 1000, "0.3472 µs per row", "1 µs per row"},
+		{"count", 3, 0, "3", "0"},
+		{"class", 4, 2, "quadratic", "linear"},
+		{"class", 17, 2, "17", "linear"},
+	}
+	for _, test := range tests {
+		q := quantityOf(result.SLO{Unit: test.unit, Limit: test.limit})
+		if value, limit := q.apart(test.value, test.limit), q.limit(test.limit); value != test.wantValue || limit != test.wantLimit {
+			t.Errorf("%v and %v in %s = %q and %q, want %q and %q", test.value, test.limit, test.unit, value, limit, test.wantValue, test.wantLimit)
+		}
+	}
+}
+
+func TestQuantileOf(t *testing.T) {
+	for metric, want := range map[string]float64{"p99": 0.99, "service p50": 0.5, "time[size=1000] p50": 0.5, "p100": 1, "error_rate": -1, "p": -1, "throughput": -1, "": -1, "p101": -1} {
+		if got := quantileOf(metric); got != want {
+			t.Errorf("quantileOf(%q) = %v, want %v", metric, got, want)
+		}
+	}
+}
+
+func TestFileNames(t *testing.T) {
+	n := &names{}
+	tests := []struct{ name, want string }{
+		{"ladder", "ladder"}, {"ladder", "ladder-2"}, {"LADDER", "LADDER-3"}, {"../../etc/passwd", "_.._etc_passwd"}, {"", "stage"}, {"..", "stage-2"},
+		{"模式", "__"}, {"a/b", "a_b"}, {".hidden", "hidden"},
+	}
+	for _, test := range tests {
+		if got := n.unique(test.name); got != test.want {
+			t.Errorf("unique(%q) = %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestShellWord(t *testing.T) {
+	for in, want := range map[string]string{"plans/predictor.yaml": "plans/predictor.yaml", "my plan.yaml": "'my plan.yaml'", "it's": `'it'\''s'`, "": "''", "$(rm)": "'$(rm)'"} {
+		if got := shellWord(in); got != want {
+			t.Errorf("shellWord(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
