@@ -103,11 +103,16 @@ func warnings(m *plans.Microbenchmark, forks []*fork) []result.Warning {
 		add("warmup_unsettled", result.Suspect, "give the warm-up more time (warmup: at_most), or quieten the machine",
 			"the warm-up was not steady after %v in %d of %d forks (sizes %s)", m.Warmup.AtMost, len(late), len(forks), sizesOf(late))
 	}
-	if doubted := filter(forks, (*fork).doubted); len(doubted) > 0 {
-		f := doubted[0]
+	for _, size := range m.Sizes {
+		of := filter(forks, func(f *fork) bool { return f.size == size })
+		if len(of) == 0 || slices.ContainsFunc(of, func(f *fork) bool { return !f.doubted() }) {
+			continue
+		}
+		f := of[0]
 		add("subject_clock", result.Suspect, "let the subject time exactly the iterations, and set up in \"setup\"",
-			"the subject's clock counted %v of the %v that perfplan waited for the samples of size %d; the rest is in no figure",
-			f.ns.Round(time.Microsecond), f.wall.Round(time.Microsecond), f.size)
+			"the subject's clock counted %v of the %v that perfplan waited for the first sample of size %d; the rest is in no figure",
+			time.Duration(f.samples[0].ns), f.walls[0].Round(time.Microsecond), size)
+		break // one size is enough to look at
 	}
 	for _, size := range m.Sizes {
 		if sums := checksums(forks, size); len(sums) > 1 {

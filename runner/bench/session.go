@@ -15,7 +15,6 @@ const (
 	maxLine   = 64 << 10               // longest line of a subject
 	exitWait  = 2 * time.Second        // for a subject to end after "exit"
 	lastWords = 200 * time.Millisecond // for what a subject wrote before it ended
-	startWait = 10 * time.Second       // least time to wait for the greeting: interpreters start slowly
 )
 
 // A session is a conversation with one fresh process of the subject.
@@ -51,7 +50,7 @@ func open(ctx context.Context, spec process.Spec, timeout time.Duration, size in
 }
 
 func (s *session) greet(ctx context.Context, size int) error {
-	r, err := s.await(ctx, "its greeting", max(s.timeout, startWait))
+	r, err := s.await(ctx, "its greeting", s.timeout)
 	if err != nil {
 		return err
 	}
