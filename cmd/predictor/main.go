@@ -74,7 +74,10 @@ func parse(f *flag.FlagSet, args []string, stdout io.Writer) error {
 	f.SetOutput(io.Discard)
 	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(stdout, "usage: predictor %s [flags]\n", f.Name())
+		if f.Name() == "serve" { // which is also what predictor --help asks for
+			fmt.Fprint(stdout, usage)
+		}
+		fmt.Fprintf(stdout, "\nflags of predictor %s:\n", f.Name())
 		f.SetOutput(stdout)
 		f.PrintDefaults()
 		return err

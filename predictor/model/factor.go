@@ -28,7 +28,9 @@ func (f *factors) movieRow(m int32) []float32 { return f.movie[int(m)*f.k : (int
 
 // dot multiplies two vectors of equal length, which is a multiple of four.
 // The conversions forbid fused multiply-add, so that every machine gets the
-// same bits.
+// same bits. For norace see [Scorer.addTrees]: both vectors are only read.
+//
+//go:norace
 func dot(a, b []float32) float32 {
 	var s0, s1, s2, s3 float32
 	b = b[:len(a)]

@@ -219,7 +219,9 @@ func (b *base) describeGenres(movies []movie) {
 }
 
 // next scores for user u what others rated within a few movies after the ones
-// that u rated last.
+// that u rated last. For norace see [Scorer.addTrees]: it writes to out alone.
+//
+//go:norace
 func (b *base) next(u int32, out []float32) {
 	clear(out)
 	h := b.history[u]
@@ -246,7 +248,10 @@ func (b *base) next(u int32, out []float32) {
 
 // alike scores for user u the movies of similar users, and their opinion of
 // them. Similarity is the cosine of the sets of rated movies; for opinions it is
-// how far two users deviate from their own means together.
+// how far two users deviate from their own means together. For norace see
+// [Scorer.addTrees]: it writes to seen, opinion and its own space alone.
+//
+//go:norace
 func (b *base) alike(u int32, seen, opinion []float32) {
 	shared := make([]float64, len(b.history))
 	agree := make([]float64, len(b.history))

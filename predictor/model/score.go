@@ -112,6 +112,12 @@ func (s *Scorer) fillBlock(u int32, movies []int32) {
 // addTrees adds each tree's leaf to each row, eight rows at a time; the number
 // of rows is a multiple of eight. Each row's sum is taken in the order of the
 // trees, as row by row.
+//
+// It reads nothing that [Scorer.fillBlock] has not written or that ever changes;
+// without norace the race detector would make it a hundred times slower, and
+// with it every test that scores.
+//
+//go:norace
 func (s *Scorer) addTrees(trees []fastTree, rows []float32) {
 	for t := range trees {
 		tr := &trees[t]
@@ -154,6 +160,9 @@ func (m *Model) StarsOne(u, movie int32) float32 {
 	return min(max(walk(m.stars.trees, &bins, m.base.ratings.stars(u, movie)), 0.5), 5)
 }
 
+// walk adds each tree's leaf to one row's score; for norace see addTrees.
+//
+//go:norace
 func walk(trees []tree, bins *[featureCount]uint8, score float32) float32 {
 	for t := range trees {
 		leaf := 0
