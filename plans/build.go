@@ -16,24 +16,28 @@ func (l *loader) build(top *item) *Plan {
 	for _, v := range top.get("vars").children() {
 		p.Vars = append(p.Vars, Var{v.name, shown(v.text, false)})
 	}
+	l.targets, l.requests = namesUnder(top, "targets"), namesUnder(top, "requests")
 	for _, t := range top.get("targets").children() {
 		p.Targets = append(p.Targets, l.target(t))
 	}
 	for _, r := range top.get("requests").children() {
-		p.Requests = append(p.Requests, l.request(r, p.Targets, written(top.get("targets"))))
+		p.Requests = append(p.Requests, l.request(r, p.Targets))
 	}
 	for _, s := range top.get("stages").all() {
-		p.Stages = append(p.Stages, l.stage(s, p, written(top.get("requests"))))
+		p.Stages = append(p.Stages, l.stage(s, p))
 	}
 	return p
 }
 
-// written are the names that a map gives.
-func written(it *item) []string {
-	if it == nil {
+// namesUnder are those that a map of the plan gives, nil when it could not be read.
+func namesUnder(top *item, key string) []string {
+	switch it := top.get(key); {
+	case it != nil:
+		return it.written
+	case top.has(key):
 		return nil
 	}
-	return it.written
+	return []string{}
 }
 
 func (l *loader) target(it *item) *Target {

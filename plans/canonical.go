@@ -44,9 +44,9 @@ func writeMap(b *strings.Builder, it *item, indent string) {
 // writeValue writes what stands behind a key or a dash.
 func writeValue(b *strings.Builder, it *item, indent string) {
 	switch {
-	case it.words != nil:
+	case it.shape.scalar == commandScalar || it.shape.scalar == startScalar:
 		b.WriteString(" [")
-		for i, w := range it.words {
+		for i, w := range it.commandWords() {
 			if i > 0 {
 				b.WriteString(", ")
 			}

@@ -31,7 +31,9 @@ func (l *loader) check(top *item, p *Plan) {
 	if it := top.get("slo"); it != nil && loads == 0 && len(p.Stages) > 0 {
 		l.fault(it.fault("assertions for load stages, of which there are none", "", "", "put them under slo of a stage"))
 	}
-	l.unused(top)
+	if l.problems.Errors() == 0 {
+		l.unused(top)
+	}
 }
 
 // A placed SLO knows the text of the plan it is from.
@@ -261,6 +263,9 @@ func (l *loader) unused(top *item) {
 		if !l.used[v.name] {
 			l.warn(Problem{Pos: v.keyPos, Path: v.path, What: "variable is not used"})
 		}
+	}
+	for _, d := range l.spare {
+		l.warn(Problem{Pos: d.keyPos, Path: d.path, What: "data is not used", Hint: "use it as ${" + d.name + ".column}"})
 	}
 	requests, targets := map[string]bool{}, map[string]bool{}
 	for _, st := range top.get("stages").all() {

@@ -3,6 +3,7 @@ package plans
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -131,19 +132,16 @@ func quotedPart(b *strings.Builder, text string) (int, bool) {
 
 // command builds the command that an item describes, for each address its start text names.
 func (l *loader) command(it *item, dir, address string) Command {
-	c := Command{Dir: dir}
+	c := Command{Text: strings.TrimSpace(it.node.Value), Dir: dir}
+	for _, w := range it.commandWords() {
+		c.Args = append(c.Args, atAddress(w, address))
+	}
 	if it.form == listForm {
 		var written []string
 		for _, e := range it.list {
-			c.Args = append(c.Args, atAddress(e.text, address))
 			written = append(written, wordText(e.node))
 		}
 		c.Text = strings.Join(written, " ")
-		return c
-	}
-	c.Text = strings.TrimSpace(it.node.Value)
-	for _, w := range it.words {
-		c.Args = append(c.Args, atAddress(w, address))
 	}
 	return c
 }
@@ -167,34 +165,29 @@ func atAddress(ps []piece, address string) string {
 	return b.String()
 }
 
-// usesAddress reports whether a command's text holds ${address}.
-func usesAddress(it *item) bool {
+// commandWords are the words of a command, written as a text or as a list.
+func (it *item) commandWords() [][]piece {
 	words := it.words
-	for _, e := range it.all() {
+	for _, e := range it.list {
 		words = append(words, e.text)
 	}
-	for _, w := range words {
-		for _, p := range w {
-			if p.address {
-				return true
-			}
-		}
-	}
-	return false
+	return words
+}
+
+// usesAddress reports whether a command's text holds ${address}.
+func usesAddress(it *item) bool {
+	return slices.ContainsFunc(it.commandWords(), func(w []piece) bool {
+		return slices.ContainsFunc(w, func(p piece) bool { return p.address })
+	})
 }
 
 // checkWords refuses words that no program can be given.
 func (l *loader) checkWords(it *item) bool {
-	words := it.words
-	if it.form == listForm {
-		for _, e := range it.list {
-			words = append(words, e.text)
-		}
-	}
+	words := it.commandWords()
 	switch {
 	case len(words) == 0:
 		return false
-	case len(words[0]) == 0 || shown(words[0], false) == "":
+	case shown(words[0], false) == "":
 		l.fault(it.fault("the command's first word is empty", "", "the name of a program", ""))
 		return false
 	}

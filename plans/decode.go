@@ -23,7 +23,7 @@ func (l *loader) read(n *yaml.Node, s *shape, path string) *item {
 		return l.readAny(it)
 	case isNull(n):
 		hint := ""
-		if n.Value != "" && s.scalar == textScalar || s.scalar == templateScalar {
+		if s.freeText() {
 			hint = `write "" for an empty text`
 		}
 		l.fault(it.fault("no value", describe(n), s.want(), hint))
@@ -38,7 +38,7 @@ func (l *loader) read(n *yaml.Node, s *shape, path string) *item {
 		return l.readNames(it)
 	}
 	hint := ""
-	if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0 && s.scalar != noScalar {
+	if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0 && (s.scalar == textScalar || s.scalar == templateScalar) {
 		hint = "put text that begins with { in quotes"
 	}
 	l.fault(it.fault("wrong kind of value", describe(n), s.want(), hint))
@@ -68,7 +68,7 @@ func (l *loader) readKeys(it *item) *item {
 		it.written = append(it.written, p.key.Value)
 	}
 	if it.path == "" {
-		slices.SortStableFunc(ps, func(a, b pair) int { return compareBool(a.key.Value == "vars", b.key.Value == "vars") })
+		slices.SortStableFunc(ps, func(a, b pair) int { return compareBool(b.key.Value == "vars", a.key.Value == "vars") })
 	}
 	for _, p := range ps {
 		name, pos, path := p.key.Value, l.at(p.key.Line, p.key.Column), join(it.path, p.key.Value)

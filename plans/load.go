@@ -68,6 +68,9 @@ type loader struct {
 	problems  Problems
 	visits    int // values read so far
 	validate  *validator.Validate
+	targets   []string          // names of the targets, also of those that could not be read
+	requests  []string          // names of the requests
+	spare     []*item           // data that no template uses
 	tables    map[string]*table // data files by absolute path
 	digests   map[string]string // files the plan depends on: SHA-256 by the path as written
 }

@@ -146,6 +146,7 @@ func (ps Problems) sorted() Problems {
 	})
 }
 
+// compareBool orders false before true.
 func compareBool(a, b bool) int {
 	switch {
 	case a == b:

@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -8,12 +9,12 @@ import (
 	"strings"
 )
 
-func (l *loader) request(it *item, targets []*Target, names []string) *Request {
+func (l *loader) request(it *item, targets []*Target) *Request {
 	r := &Request{Name: it.name, Pos: it.keyPos, Redirects: int(it.get("redirects").integer())}
 	if t := it.get("target"); t != nil {
-		r.Target = l.targetNamed(t, targets, names)
-	} else if len(names) > 1 && !it.has("target") {
-		l.fault(it.fault("missing key "+quote("target"), "", "one of "+orList(names), ""))
+		r.Target = l.targetNamed(t, targets)
+	} else if !it.has("target") && l.targets != nil {
+		l.fault(it.fault("missing key "+quote("target"), "", cmp.Or(orNothing(l.targets), "the name of one under targets"), ""))
 	}
 	r.Method = l.method(it.get("method"))
 	f := &filler{l: l, request: it, data: map[string]*Data{}, used: map[string]bool{}}
@@ -37,7 +38,7 @@ func (l *loader) request(it *item, targets []*Target, names []string) *Request {
 	for _, d := range it.get("data").children() {
 		switch {
 		case !f.used[d.name]:
-			l.warn(Problem{Pos: d.keyPos, Path: d.path, What: "data is not used", Hint: "use it as ${" + d.name + ".column}"})
+			l.spare = append(l.spare, d)
 		case f.data[d.name] != nil:
 			r.Data = append(r.Data, f.data[d.name])
 		}
@@ -45,14 +46,14 @@ func (l *loader) request(it *item, targets []*Target, names []string) *Request {
 	return r
 }
 
-func (l *loader) targetNamed(it *item, targets []*Target, names []string) *Target {
+func (l *loader) targetNamed(it *item, targets []*Target) *Target {
 	for _, t := range targets {
 		if t.Name == it.value() {
 			return t
 		}
 	}
-	if !slices.Contains(names, it.value()) {
-		l.fault(it.fault("unknown target", it.quoted(), orNothing(names), didYouMean(it.value(), names)))
+	if l.targets != nil && !slices.Contains(l.targets, it.value()) {
+		l.fault(it.fault("unknown target", it.quoted(), orNothing(l.targets), didYouMean(it.value(), l.targets)))
 	}
 	return nil
 }

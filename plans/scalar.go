@@ -52,6 +52,9 @@ func (l *loader) readValue(it *item) bool {
 		return true
 	case durationScalar:
 		d, what, hint := readDuration(text)
+		if what != "" && text == "0" && strings.HasPrefix(it.shape.rule, "gt=") {
+			hint = "" // 0s would be refused, too
+		}
 		if what != "" {
 			return fault(what, hint)
 		}
@@ -78,18 +81,17 @@ func (l *loader) inRange(it *item, value any) bool {
 	if !ok || len(fields) == 0 {
 		return true
 	}
-	got, what, hint := it.quoted(), "out of range", ""
+	got, what, want, hint := it.quoted(), "out of range", it.shape.wantRange(), ""
 	switch fields[0].Tag() {
 	case "oneof":
-		what, hint = "unknown value", didYouMean(it.value(), it.shape.choices())
+		what, want, hint = "unknown value", it.shape.want(), didYouMean(it.value(), it.shape.choices())
 	case "min":
 		what, got = "empty text", ""
 	case "max":
-		what, got = "text is too long", fmt.Sprintf("%d characters", len([]rune(it.value())))
-		l.fault(it.fault(what, got, "at most "+fields[0].Param(), ""))
-		return false
+		what, want = "text is too long", "at most "+fields[0].Param()
+		got = fmt.Sprintf("%d characters", len([]rune(it.value())))
 	}
-	l.fault(it.fault(what, got, it.shape.want(), hint))
+	l.fault(it.fault(what, got, want, hint))
 	return false
 }
 

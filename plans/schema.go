@@ -32,7 +32,7 @@ var root = &shape{noun: "a plan", keys: []key{
 	{name: "vars", example: "{users: 500}", doc: "Texts that other values use as `${name}`. A value may use the environment and the entries above it.",
 		aka:   []string{"variables", "env", "params"},
 		shape: &shape{noun: "a map of names to text", each: textShape, names: varNames}},
-	{name: "targets", required: true, shape: targetsShape, example: "{shop: {url: \"http://127.0.0.1:8080\"}}",
+	{name: "targets", shape: targetsShape, example: "{shop: {url: \"http://127.0.0.1:8080\"}}",
 		doc: "The systems under test, by name.", aka: []string{"target", "hosts", "services"}},
 	{name: "requests", shape: requestsShape, example: "{home: {path: /}}",
 		doc: "The requests that stages send, by name.", aka: []string{"request", "scenarios", "endpoints"}},

@@ -1,7 +1,6 @@
 package plans
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -95,26 +94,36 @@ func (s *shape) choices() []string {
 	return nil
 }
 
-// want says in words what the shape accepts, its range included.
+// freeText reports whether any text will do, also an empty one.
+func (s *shape) freeText() bool {
+	return (s.scalar == textScalar || s.scalar == templateScalar) && s.rule == "" && !s.open
+}
+
+// want says in words what the shape accepts.
 func (s *shape) want() string {
-	low, high := "", ""
-	for _, b := range s.bounds() {
-		switch b.tag {
-		case "gt":
-			low = "above " + b.param
-		case "gte":
-			low = "from " + b.param
-		case "lte":
-			high = b.param
-		}
-	}
 	switch {
 	case len(s.choices()) > 0:
 		return orList(s.choices())
-	case low != "" && high != "":
-		return fmt.Sprintf("%s, %s to %s", s.noun, low, high)
+	case s.scalar == integerScalar:
+		return s.wantRange()
 	}
 	return s.noun
+}
+
+// wantRange is want with the range that the rule gives.
+func (s *shape) wantRange() string {
+	text := s.noun
+	for _, b := range s.bounds() {
+		switch {
+		case b.tag == "gt":
+			text += " above " + b.param + ", at most "
+		case b.tag == "gte":
+			text += " from " + b.param + " to "
+		case b.tag == "lte":
+			text += b.param
+		}
+	}
+	return text
 }
 
 // orList joins words as "a, b or c".

@@ -159,13 +159,13 @@ func (p *sloParser) statistic(word string, at int) (Metric, bool) {
 	m := quantile.FindStringSubmatch(word)
 	if m == nil {
 		if len(word) > 1 && word[0] == 'p' && !slices.Contains(metrics, word) && nearest(word, metrics) == "" {
-			p.fail(at, "not a percentile", quote(word), "p0 to p100, such as p99 or p(99.9)", "")
+			p.fail(at, "not a percentile", quote(p.text[at:p.at]), "p0 to p100, such as p99 or p(99.9)", "")
 		}
 		return Metric{}, false
 	}
 	q, err := strconv.ParseFloat(m[1]+"e-2", 64)
 	if err != nil || q > 1 {
-		p.fail(at, "not a percentile", quote(word), "p0 to p100, such as p99 or p(99.9)", "")
+		p.fail(at, "not a percentile", quote(p.text[at:p.at]), "p0 to p100, such as p99 or p(99.9)", "")
 		return Metric{}, false
 	}
 	return Metric{Kind: Quantile, Clock: Response, Quantile: q}, true
@@ -179,7 +179,7 @@ func (p *sloParser) bracketed(open, shut, want string) string {
 	rest := p.text[p.at:]
 	end := strings.Index(rest, shut)
 	if !strings.HasPrefix(rest, open) || end < 0 {
-		p.fail(p.at, "not an assertion", quoteOr(rest), want, "")
+		p.fail(p.at, "not an assertion", quoteOr(strings.TrimSpace(rest)), want, "")
 		return ""
 	}
 	p.at += end + len(shut)

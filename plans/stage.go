@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,7 +10,7 @@ import (
 	"time"
 )
 
-func (l *loader) stage(it *item, p *Plan, names []string) *Stage {
+func (l *loader) stage(it *item, p *Plan) *Stage {
 	s := &Stage{Name: it.get("name").value(), Pos: it.pos}
 	if n := it.get("name"); n != nil {
 		l.checkName(n.value(), plainNames, n.pos, n.path)
@@ -18,9 +19,9 @@ func (l *loader) stage(it *item, p *Plan, names []string) *Stage {
 	case it.get("microbenchmark") != nil:
 		s.Work = l.microbenchmark(it.get("microbenchmark"))
 	case it.get("warmup") != nil:
-		s.Work = l.warmup(it.get("warmup"), p, names)
+		s.Work = l.warmup(it.get("warmup"), p)
 	case it.get("load") != nil:
-		s.Work = l.loadWork(it.get("load"), p, names)
+		s.Work = l.loadWork(it.get("load"), p)
 	}
 	return s
 }
@@ -116,8 +117,8 @@ func (l *loader) sizes(it *item) []int {
 	return sizes
 }
 
-func (l *loader) warmup(it *item, p *Plan, names []string) *Warmup {
-	w := &Warmup{Request: l.requestOf(it, p, names), Rate: it.get("rate").perSecond(), Timeout: it.get("timeout").duration(),
+func (l *loader) warmup(it *item, p *Plan) *Warmup {
+	w := &Warmup{Request: l.requestOf(it, p), Rate: it.get("rate").perSecond(), Timeout: it.get("timeout").duration(),
 		MaxInFlight: int(it.get("max_in_flight").integer())}
 	for _, k := range []string{"until", "at_most"} {
 		if it.has("for") && it.has(k) {
@@ -131,23 +132,23 @@ func (l *loader) warmup(it *item, p *Plan, names []string) *Warmup {
 	return w
 }
 
-func (l *loader) loadWork(it *item, p *Plan, names []string) *Load {
-	return &Load{Request: l.requestOf(it, p, names), Arrivals: Arrivals(it.get("arrivals").value()), Seed: uint64(it.get("seed").integer()),
+func (l *loader) loadWork(it *item, p *Plan) *Load {
+	return &Load{Request: l.requestOf(it, p), Arrivals: Arrivals(it.get("arrivals").value()), Seed: uint64(it.get("seed").integer()),
 		Profile: l.profile(it), MaxInFlight: int(it.get("max_in_flight").integer()), AtMax: AtMax(it.get("at_max").value()),
 		Timeout: it.get("timeout").duration(), Drain: it.get("drain").duration(), KeepAlive: it.get("keep_alive").isTrue()}
 }
 
 // requestOf finds the request that a stage sends.
-func (l *loader) requestOf(it *item, p *Plan, names []string) *Request {
+func (l *loader) requestOf(it *item, p *Plan) *Request {
 	r := it.get("request")
 	switch {
-	case r == nil && it.has("request"):
+	case r == nil && (it.has("request") || l.requests == nil):
 		return nil
-	case r == nil && len(names) == 0:
+	case r == nil && len(l.requests) == 0:
 		l.fault(it.fault("no request to send", "", "one under requests", ""))
 		return nil
 	case r == nil:
-		l.fault(it.fault("missing key "+quote("request"), "", "one of "+orList(names), ""))
+		l.fault(it.fault("missing key "+quote("request"), "", cmp.Or(orNothing(l.requests), "the name of one under requests"), ""))
 		return nil
 	}
 	for _, q := range p.Requests {
@@ -155,8 +156,8 @@ func (l *loader) requestOf(it *item, p *Plan, names []string) *Request {
 			return q
 		}
 	}
-	if !slices.Contains(names, r.value()) {
-		l.fault(r.fault("unknown request", r.quoted(), orNothing(names), didYouMean(r.value(), names)))
+	if l.requests != nil && !slices.Contains(l.requests, r.value()) {
+		l.fault(r.fault("unknown request", r.quoted(), orNothing(l.requests), didYouMean(r.value(), l.requests)))
 	}
 	return nil
 }

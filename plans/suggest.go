@@ -23,7 +23,7 @@ func nearest(word string, known []string) string {
 	fold := func(s string) string {
 		return strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(s))
 	}
-	best, bestDistance := "", max(1, len(word)/3)+1
+	best, bestDistance := "", len(word)/3+1
 	for _, k := range known {
 		d := editDistance(fold(word), fold(k))
 		if d < bestDistance {

@@ -2,6 +2,7 @@ package plans
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -103,7 +104,7 @@ type pair struct{ key, value *yaml.Node }
 // pairs lists the entries of a map: its own in their order, then those of <<, which never replace one.
 func (l *loader) pairs(n *yaml.Node, path string) []pair {
 	var own []pair
-	var merge *yaml.Node
+	var merges []*yaml.Node
 	seen := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
@@ -117,22 +118,21 @@ func (l *loader) pairs(n *yaml.Node, path string) []pair {
 		if first, dup := seen[k.Value]; dup {
 			l.fault(Problem{Pos: l.at(k.Line, k.Column), Path: join(path, k.Value),
 				What: fmt.Sprintf("duplicate key, first at %d:%d", first.Line, first.Column)})
-			continue
 		}
-		seen[k.Value] = k
-		if k.Tag == "!!merge" {
-			merge = v
-			continue
+		switch _, dup := seen[k.Value]; {
+		case k.Tag == "!!merge":
+			merges = append(merges, v)
+		case !dup:
+			own = append(own, pair{k, v})
 		}
-		own = append(own, pair{k, v})
+		seen[k.Value] = cmp.Or(seen[k.Value], k)
 	}
-	if merge == nil {
-		return own
-	}
-	for _, p := range l.merged(merge, path) {
-		if _, dup := seen[p.key.Value]; !dup {
-			seen[p.key.Value] = p.key
-			own = append(own, p)
+	for _, m := range merges {
+		for _, p := range l.merged(m, path) {
+			if _, dup := seen[p.key.Value]; !dup {
+				seen[p.key.Value] = p.key
+				own = append(own, p)
+			}
 		}
 	}
 	return own
