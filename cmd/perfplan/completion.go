@@ -6,9 +6,10 @@ func completionCommand(c *console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print the completion script of a shell",
-		Long:  `completion prints a script that teaches a shell to complete perfplan's commands, flags and plan files.`,
-		Example: `  source <(perfplan completion bash)                     for this shell
-  perfplan completion zsh > "${fpath[1]}/_perfplan"      for good
+		Long: `completion prints a script that teaches a shell to complete perfplan's commands,
+flags and plan files.`,
+		Example: `  source <(perfplan completion bash)                  # for this shell
+  perfplan completion zsh > "${fpath[1]}/_perfplan"   # for good
   perfplan completion fish | source
   perfplan completion powershell | Out-String | Invoke-Expression`,
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/term"
@@ -77,13 +78,18 @@ func (c *console) warnf(format string, args ...any) {
 
 // A stream is standard output or error. A reader that goes away early, as in "perfplan run … | head -1", is no
 // error: what it did not want is thrown away. Any other error is kept for the end.
+// It is safe for concurrent use.
 type stream struct {
 	file *os.File
+
+	mu   sync.Mutex
 	gone bool
 	fail error // the first one
 }
 
 func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.gone || s.fail != nil {
 		return len(p), nil
 	}

@@ -37,7 +37,7 @@ func TestPackageDocs(t *testing.T) {
 }
 
 // undocumented returns the exported names of a file without a comment. In a group of constants or variables a comment
-// on the group, above the name or behind it will do.
+// on the group, above the name or behind it will do. What the methods Error, String and Unwrap do is known.
 func undocumented(file *ast.File) []*ast.Ident {
 	var bare []*ast.Ident
 	check := func(id *ast.Ident, comments ...*ast.CommentGroup) {
@@ -48,7 +48,8 @@ func undocumented(file *ast.File) []*ast.Ident {
 	for _, decl := range file.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			if d.Recv == nil || ast.IsExported(receiver(d)) {
+			known := slices.Contains([]string{"Error", "String", "Unwrap"}, d.Name.Name)
+			if d.Recv == nil || ast.IsExported(receiver(d)) && !known {
 				check(d.Name, d.Doc)
 			}
 		case *ast.GenDecl:
@@ -96,9 +97,11 @@ type T struct{}
 
 func (t *T) BareMethod() {}
 
+func (t *T) String() string { return "" }
+
 type hidden struct{}
 
-func (hidden) String() string { return "" }
+func (hidden) Method() {}
 
 // The numbers.
 const (

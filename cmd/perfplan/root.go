@@ -49,9 +49,10 @@ func rootCommand(c *console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "perfplan",
 		Short: "Run performance-test plans and gate on their SLOs",
-		Long: `perfplan runs a performance test that is written down as a plan: microbenchmarks, warm-up, load stages and the
-SLOs that they must meet. It judges every SLO, writes a report that opens without a network, and says by its exit
-code what came out.
+		Long: `perfplan runs a performance test that is written down as a plan: its
+microbenchmarks, warm-up and load stages, and the SLOs that they must meet. It
+judges every SLO, writes a report that opens without a network, and says by its
+exit code what came out.
 
 Exit codes:
   0    every SLO holds
@@ -61,11 +62,12 @@ Exit codes:
   4    the run could not be carried out
   5    inconclusive: nothing failed, but an SLO could not be decided
   130  interrupted by a signal; partial results were written`,
-		Example: `  perfplan run plans/predictor.yaml        run a plan, write the report, exit by verdict
-  perfplan validate plans/*.yaml           check plans, start nothing
-  perfplan explain plans/predictor.yaml    show what a run would do`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Example: `  perfplan run plans/predictor.yaml       # run a plan, report, exit by verdict
+  perfplan validate plans/*.yaml          # check plans, start nothing
+  perfplan explain plans/predictor.yaml   # show what a run would do`,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
 		// Without a command there is nothing to do. That must not look like a pass to a script whose variable is empty.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cmd.SetOut(c.err)
@@ -77,12 +79,18 @@ Exit codes:
 		Args:              unknownCommand,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, // completionCommand is ours
 	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if args := cmd.Flags().Args(); cmd == root && len(args) > 0 {
+			return unknownCommand(root, args) // its flags are no wonder then
+		}
+		return err
+	})
 	root.SetIn(c.in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
 	root.SetHelpCommand(helpCommand())
-	root.PersistentFlags().Var(&c.color, "color", "colour text: auto, always or never; auto is on a terminal, unless NO_COLOR is set")
-	root.AddCommand(completionCommand(c), versionCommand(c))
+	root.PersistentFlags().Var(&c.color, "color", "colour text: auto, always or never")
+	root.AddCommand(runCommand(c), validateCommand(c), explainCommand(c), reportCommand(c), schemaCommand(c), completionCommand(c), versionCommand(c))
 	return root
 }
 

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -22,9 +24,30 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets scripts start this test binary as perfplan, and as a target.
+// TestMain lets scripts start this test binary as a target, and as perfplan-tested, which has the race detector when the
+// tests have it. What they start as perfplan is built without: the charts of one report take it ten seconds.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"perfplan": main, "testserver": testserver})
+	testscript.Main(built{m}, map[string]func(){"perfplan-tested": main, "testserver": testserver})
+}
+
+// built builds perfplan before the tests run.
+type built struct{ *testing.M }
+
+func (b built) Run() int {
+	dir, err := os.MkdirTemp("", "perfplan-bin")
+	if err != nil {
+		log.Print(err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", dir, ".")
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		log.Printf("go build: %v", err)
+		return 1
+	}
+	os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return b.M.Run()
 }
 
 func TestScripts(t *testing.T) {
@@ -36,6 +59,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("TERM", "xterm")
 			env.Setenv("LC_ALL", "C.UTF-8")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector's rest of a second at each exit
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -46,6 +70,7 @@ func TestScripts(t *testing.T) {
 			"json":       jsonValue,
 			"lines":      lines,
 			"serve":      serve,
+			"serveonce":  serveOnce,
 			"signalled":  signalled,
 		},
 	})
@@ -84,7 +109,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(path, args[4:]...)
 	cmd.Dir = ts.Getenv("WORK")
-	for _, name := range []string{"PATH", "WORK", "TMPDIR", "HOME", "TERM", "NO_COLOR", "LC_ALL", "URL", "PORT"} {
+	for _, name := range []string{"PATH", "WORK", "TMPDIR", "HOME", "TERM", "NO_COLOR", "LC_ALL", "GORACE", "URL", "PORT"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	stderr, err := cmd.StderrPipe()
@@ -132,14 +157,36 @@ func closedPort(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: closedport name")
 	}
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	ts.Setenv(args[0], fmt.Sprintf("http://127.0.0.1:%d", reserve(ts, 0)))
+}
+
+// reserve binds a port, 0 for any, until the script ends, without listening on it.
+func reserve(ts *testscript.TestScript, port int) int {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	ts.Check(err)
-	syscall.CloseOnExec(fd)
 	ts.Defer(func() { syscall.Close(fd) })
-	ts.Check(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	ts.Check(syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
+	ts.Check(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: port}))
 	address, err := syscall.Getsockname(fd)
 	ts.Check(err)
-	ts.Setenv(args[0], fmt.Sprintf("http://127.0.0.1:%d", address.(*syscall.SockaddrInet4).Port))
+	return address.(*syscall.SockaddrInet4).Port
+}
+
+// serveonce NAME puts the URL of a server that answers one request, and before that stops to listen, into the variable
+// NAME: it is ready, and every later connection is refused.
+func serveOnce(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: serveonce name")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l.Close()
+		w.Header().Set("Connection", "close")
+	})}
+	ts.Defer(func() { server.Close() })
+	ts.Setenv(args[0], "http://"+l.Addr().String())
+	go server.Serve(l)
 }
 
 // freeport NAME puts a port that a target may listen on into the variable NAME. It is below the ports that the system
@@ -160,7 +207,7 @@ func freePort(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // json FILE KEY WANT compares a value of a JSON file, which may be "stdout", at a path like stages.0.name. An absent
-// key is "absent", and # the length of an array.
+// key is "absent", and len is the length of an array.
 func jsonValue(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: json file key want")
@@ -178,7 +225,7 @@ func jsonValue(ts *testscript.TestScript, neg bool, args []string) {
 			}
 			v = value
 		case []any:
-			if key == "#" {
+			if key == "len" {
 				v = len(parent)
 				continue
 			}

@@ -72,6 +72,7 @@ func testserver() {
 	listen := flag.String("listen", "", "address")
 	mode := flag.String("mode", "ok", "behaviour")
 	pid := flag.String("pid", "", "file")
+	stubborn := flag.Bool("stubborn", false, "do not stop at SIGTERM")
 	dies := flag.Duration("dies", 0, "time until it ends by itself")
 	flag.Parse()
 	b, err := parseBehaviour(*mode)
@@ -89,8 +90,11 @@ func testserver() {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
 	go func() {
-		<-stop
-		os.Exit(0)
+		for range stop {
+			if !*stubborn {
+				os.Exit(0)
+			}
+		}
 	}()
 	log.Fatal(http.ListenAndServe(*listen, b))
 }

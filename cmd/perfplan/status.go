@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/perfplan/perfplan/plans"
+	"github.com/perfplan/perfplan/runner"
 )
 
 // A status is how far a run is: what the living line and the plain lines say.
@@ -13,11 +16,12 @@ type status struct {
 	doing        string // what is prepared, "starting predictor"; "" while a stage runs
 
 	elapsed, planned time.Duration // of a load or warm-up
+	draining         bool          // all is offered, some is in flight
 	figures          bool          // the rest of this group is known
 	offered          float64       // per second
 	completed        float64       // per second
-	p50, p99         time.Duration // response time; 0 when nothing has ended yet
-	failed           int64         // failed requests since the stage began
+	p50, p99         time.Duration // response times of what ended last; 0 when nothing did
+	failed, dropped  int64         // requests since the stage began
 
 	done, forks int // of a microbenchmark; forks 0 in other stages
 	size        int // rows of the fork that runs
@@ -74,6 +78,9 @@ func (s status) fields() []string {
 		return f
 	}
 	f := []string{clock(max(s.planned-s.elapsed, 0)) + " left"}
+	if s.draining {
+		f[0] = "draining"
+	}
 	if !s.figures {
 		return f
 	}
@@ -81,7 +88,11 @@ func (s status) fields() []string {
 	if s.p99 > 0 {
 		f = append(f, "p50 "+short(s.p50), "p99 "+short(s.p99))
 	}
-	return append(f, fmt.Sprintf("errors %d", s.failed))
+	f = append(f, fmt.Sprintf("errors %d", s.failed))
+	if s.dropped > 0 {
+		f = append(f, fmt.Sprintf("dropped %d", s.dropped))
+	}
+	return f
 }
 
 func (s status) bar(width int, g glyphs) string {
@@ -151,4 +162,55 @@ func cut(s string, width int, g glyphs) string {
 		return ""
 	}
 	return string(r[:width-1]) + g.more
+}
+
+// apply is the status after an event.
+func (s status) apply(e runner.Event) status {
+	switch e := e.(type) {
+	case runner.Preparing:
+		if e.Doing == "ready" {
+			return status{doing: e.Target + " is ready"}
+		}
+		return status{doing: strings.TrimSpace(e.Doing + " " + e.Target)}
+	case runner.StageStarted:
+		s = status{index: e.Index, count: e.Count, name: e.Stage.Name}
+		switch w := e.Stage.Work.(type) {
+		case *plans.Load:
+			s.planned = w.Duration()
+		case *plans.Warmup:
+			s.planned = w.Until.AtMost
+		case *plans.Microbenchmark:
+			s.forks = len(w.Sizes) * w.Forks
+		}
+	case runner.LoadProgress:
+		s.elapsed, s.planned, s.draining = e.Elapsed, e.Planned, e.Tick.Draining
+		s.failed, s.dropped = e.Tick.Total.Failed, e.Tick.Total.Dropped
+		if span := e.Tick.Length.Seconds(); span > 0 {
+			s.figures = true
+			s.offered, s.completed = float64(e.Tick.Last.Offered)/span, float64(e.Tick.Last.Completed)/span
+		}
+		s.p50, s.p99 = 0, 0
+		if e.Tick.Samples > 0 {
+			s.p50, s.p99 = e.Tick.P50, e.Tick.P99
+		}
+	case runner.BenchProgress:
+		s.done, s.forks, s.size = e.Done, e.Count, e.Size
+	case runner.StageFinished:
+		return status{}
+	}
+	return s
+}
+
+// after is the status d later, when nothing else has been heard.
+func (s status) after(d time.Duration) status {
+	s.elapsed += d
+	return s
+}
+
+// idle reports whether there is nothing to show.
+func (s status) idle() bool { return s.doing == "" && s.name == "" }
+
+// finished is the line about a stage that stays.
+func finished(e runner.StageFinished) string {
+	return fmt.Sprintf("[%d/%d] %s: %s: %s", e.Index+1, e.Count, e.Stage.Name, e.Stage.Outcome, e.Stage.Reason)
 }

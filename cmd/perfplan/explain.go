@@ -1,0 +1,227 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/perfplan/perfplan/plans"
+)
+
+func explainCommand(c *console) *cobra.Command {
+	var onlyYAML bool
+	cmd := &cobra.Command{
+		Use:   "explain PLAN",
+		Short: "Show what a run of a plan would do",
+		Long: `explain shows what a run would do, without doing any of it: the stages with
+their load curves, how many requests they offer and how long they take, how many
+samples each SLO gets and needs, and the plan with all defaults and variables
+filled in. "-" is standard input.`,
+		Example: `  perfplan explain plans/predictor.yaml
+  perfplan explain --yaml plans/predictor.yaml > plans/effective.yaml`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completePlans(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := c.mustLoad(args[0])
+			if err != nil {
+				return err
+			}
+			if !onlyYAML {
+				explain(c.out, p, c.glyphs())
+				fmt.Fprint(c.out, "\nThe plan with all defaults:\n\n")
+			}
+			_, err = c.out.Write(p.YAML())
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&onlyYAML, "yaml", false, "print only the effective plan, which can be run itself from the same folder")
+	return cmd
+}
+
+// explain prints what a run of p would do.
+func explain(w io.Writer, p *plans.Plan, g glyphs) {
+	fmt.Fprintf(w, "plan      %s (%s)\n", p.Name, p.Path)
+	if p.Description != "" {
+		fmt.Fprintf(w, "question  %s\n", p.Description)
+	}
+	fmt.Fprintf(w, "hash      %s\n", p.Hash)
+	var sum effort
+	for _, st := range p.Stages {
+		sum = sum.plus(effortOf(st.Work))
+	}
+	fmt.Fprintf(w, "time      %s, and what builds and starts take\n", sum.span())
+	fmt.Fprintf(w, "requests  %s\n", sum.requests())
+	for i, st := range p.Stages {
+		fmt.Fprintf(w, "\n[%d/%d] %s: %s\n", i+1, len(p.Stages), st.Name, st.Work.Kind())
+		switch work := st.Work.(type) {
+		case *plans.Microbenchmark:
+			explainBench(w, work)
+		case *plans.Warmup:
+			explainWarmup(w, work)
+		case *plans.Load:
+			explainLoad(w, work, g)
+		}
+		explainSLOs(w, st)
+	}
+}
+
+// An effort is how long something takes and how many requests it offers. Where that is not known before, least and most
+// differ.
+type effort struct {
+	least, most time.Duration
+	few, many   float64
+	open        bool // it may take longer than most
+}
+
+func (e effort) plus(o effort) effort {
+	return effort{e.least + o.least, e.most + o.most, e.few + o.few, e.many + o.many, e.open || o.open}
+}
+
+func effortOf(w plans.Work) effort {
+	switch w := w.(type) {
+	case *plans.Microbenchmark:
+		forks := time.Duration(len(w.Sizes) * w.Forks)
+		samples := forks * time.Duration(w.Samples) * w.MinTime
+		e := effort{least: samples, most: samples + forks*w.Warmup.AtMost, open: true}
+		if !w.Warmup.Steady {
+			e.least = e.most
+		}
+		return e
+	case *plans.Warmup:
+		e := effort{most: w.Until.AtMost, many: w.Rate * w.Until.AtMost.Seconds()}
+		if !w.Until.Steady {
+			e.least, e.few = e.most, e.many
+		}
+		return e
+	case *plans.Load:
+		n := 0.0
+		for _, s := range w.Profile {
+			n += s.Planned()
+		}
+		return effort{w.Duration(), w.Duration() + w.Drain, n, n, false}
+	}
+	return effort{}
+}
+
+// span is the time in words.
+func (e effort) span() string {
+	text := clock(e.least)
+	if e.most > e.least {
+		text += " to " + clock(e.most)
+	}
+	if e.open {
+		text += ", more where an iteration takes longer than a sample should"
+	}
+	return text
+}
+
+func (e effort) requests() string {
+	few, many := whole(e.few), whole(e.many)
+	if few == many {
+		return few
+	}
+	return few + " to " + many
+}
+
+// whole is a number of arrivals: a begun one counts, as in a uniform schedule, but rounding errors do not.
+func whole(n float64) string { return fmt.Sprintf("%.0f", max(math.Ceil(n-1e-6), 0)) }
+
+func explainBench(w io.Writer, m *plans.Microbenchmark) {
+	fmt.Fprintf(w, "  subject   %s\n", m.Subject.Text)
+	fmt.Fprintf(w, "  sizes     %s\n", sizes(m.Sizes))
+	fmt.Fprintf(w, "  samples   %d a size: %s, each with %d of at least %v\n", m.Forks*m.Samples, counted(m.Forks, "fork"), m.Samples, m.MinTime)
+	fmt.Fprintf(w, "  warm-up   %s, in each fork\n", until(m.Warmup))
+	fmt.Fprintf(w, "  time      %s\n", effortOf(m).span())
+}
+
+// sizes lists a few sizes and sums up many.
+func sizes(all []int) string {
+	if len(all) <= 5 {
+		return strings.Trim(fmt.Sprint(all), "[]")
+	}
+	return fmt.Sprintf("%d, from %d to %d", len(all), all[0], all[len(all)-1])
+}
+
+func until(u plans.Until) string {
+	switch {
+	case u.Steady:
+		return fmt.Sprintf("until steady, at most %v", u.AtMost)
+	case u.AtMost == 0:
+		return "none"
+	}
+	return fmt.Sprint(u.AtMost)
+}
+
+func explainWarmup(w io.Writer, u *plans.Warmup) {
+	fmt.Fprintf(w, "  request   %s to %s\n", u.Request.Name, u.Request.Target.Name)
+	fmt.Fprintf(w, "  load      %s, %s; its samples are thrown away\n", rate(u.Rate), until(u.Until))
+	fmt.Fprintf(w, "  requests  %s\n", effortOf(u).requests())
+}
+
+func explainLoad(w io.Writer, l *plans.Load, g glyphs) {
+	fmt.Fprintf(w, "  request   %s to %s\n", l.Request.Name, l.Request.Target.Name)
+	fmt.Fprintf(w, "  arrivals  %s, at most %d in flight (%s), timeout %v\n", l.Arrivals, l.MaxInFlight, atMax(l.AtMax), l.Timeout)
+	fmt.Fprintf(w, "  time      %s, then up to %v for what is in flight\n", clock(l.Duration()), l.Drain)
+	about := ""
+	if l.Arrivals == plans.Poisson {
+		about = "about "
+	}
+	fmt.Fprintf(w, "  requests  %s%s\n\n", about, effortOf(l).requests())
+	for _, line := range curve(l.Profile, g) {
+		fmt.Fprintf(w, "    %s\n", line)
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  segment\tlength\trequests")
+	for _, s := range l.Profile {
+		fmt.Fprintf(t, "  %s\t%v\t%s\n", s.Name, s.Over, whole(s.Planned()))
+	}
+	t.Flush()
+}
+
+func atMax(m plans.AtMax) string {
+	if m == plans.Drop {
+		return "more are dropped"
+	}
+	return "more wait"
+}
+
+// explainSLOs says for each SLO how many samples it gets in the segment with the fewest, and how many it needs.
+func explainSLOs(w io.Writer, st *plans.Stage) {
+	if len(st.SLOs) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  SLO\tsamples\tat least")
+	for _, s := range st.SLOs {
+		samples, needed := samplesOf(s, st.Work)
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.Text, samples, needed)
+	}
+	t.Flush()
+}
+
+func samplesOf(s plans.SLO, work plans.Work) (samples, needed string) {
+	needed = fmt.Sprint(s.MinSamples())
+	switch w := work.(type) {
+	case *plans.Microbenchmark:
+		return fmt.Sprintf("%d a size", w.Forks*w.Samples), needed
+	case *plans.Load:
+		if k := s.Metric.Kind; k == plans.CPU || k == plans.RSS {
+			return "one a second", needed
+		}
+		if len(w.Profile) == 1 {
+			return effortOf(w).requests(), needed
+		}
+		least := slices.MinFunc(w.Profile, func(a, b plans.Segment) int { return cmp.Compare(a.Planned(), b.Planned()) })
+		return whole(least.Planned()) + " in " + least.Name, needed
+	}
+	return effortOf(work).requests(), needed
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/perfplan/perfplan/runner"
+)
+
+// How often the living line is redrawn, and a plain line printed where there is no terminal.
+const (
+	redrawEvery = 200 * time.Millisecond
+	plainEvery  = 5 * time.Second
+)
+
+// A progress shows on standard error how a run is going: on a terminal as one line that lives, elsewhere as a plain line
+// now and then. It is safe for concurrent use.
+type progress struct {
+	w      io.Writer
+	glyphs glyphs
+	width  func() int // of the terminal; nil where there is none
+	quiet  bool
+	stop   chan struct{}
+	ended  sync.WaitGroup
+
+	mu    sync.Mutex
+	s     status
+	asOf  time.Time // when s was true
+	drawn bool      // a living line is on the screen
+}
+
+func newProgress(c *console, quiet bool) *progress {
+	var width func() int
+	if c.interactive(c.err) {
+		width = c.err.width
+	}
+	return startProgress(c.err, c.glyphs(), width, quiet)
+}
+
+func startProgress(w io.Writer, g glyphs, width func() int, quiet bool) *progress {
+	p := &progress{w: w, glyphs: g, width: width, quiet: quiet, stop: make(chan struct{})}
+	every := plainEvery
+	if width != nil {
+		every = redrawEvery
+	}
+	if !quiet {
+		p.ended.Go(func() { p.tick(every) })
+	}
+	return p
+}
+
+func (p *progress) tick(every time.Duration) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case now := <-ticker.C:
+			p.show(now)
+		}
+	}
+}
+
+// show brings the display up to date.
+func (p *progress) show(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.s.idle() {
+		return
+	}
+	s := p.s.after(now.Sub(p.asOf))
+	if p.width == nil {
+		fmt.Fprintln(p.w, s.plain())
+		return
+	}
+	// One column less than there are: in the last one some terminals wrap at once.
+	fmt.Fprintf(p.w, "\r%s\x1b[K", s.line(p.width()-1, p.glyphs))
+	p.drawn = true
+}
+
+// event takes what the runner tells.
+func (p *progress) event(e runner.Event) {
+	if p.quiet {
+		return
+	}
+	p.mu.Lock()
+	p.s, p.asOf = p.s.apply(e), time.Now()
+	p.mu.Unlock()
+	if line := p.lasting(e); line != "" {
+		p.say(line)
+	}
+}
+
+// lasting is the line about an event that stays on the screen, or "". A living line shows by itself what begins.
+func (p *progress) lasting(e runner.Event) string {
+	switch e := e.(type) {
+	case runner.StageFinished:
+		return finished(e)
+	case runner.Preparing, runner.StageStarted:
+		if p.width == nil {
+			return p.s.plain()
+		}
+	}
+	return ""
+}
+
+// say prints a line that stays.
+func (p *progress) say(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	fmt.Fprintln(p.w, strings.TrimRight(line, "\n"))
+}
+
+// clear takes the living line off the screen.
+func (p *progress) clear() {
+	if p.drawn {
+		io.WriteString(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+// end takes the display down. Nothing is shown after it.
+func (p *progress) end() {
+	close(p.stop)
+	p.ended.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}

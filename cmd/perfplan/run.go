@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/perfplan/perfplan/report"
+	"github.com/perfplan/perfplan/runner"
+	"github.com/perfplan/perfplan/runner/result"
+)
+
+// runFlags are the flags of the command run.
+type runFlags struct {
+	out   string
+	quiet bool
+	json  bool
+}
+
+func runCommand(c *console) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run PLAN",
+		Short: "Run a plan, write the report, exit by verdict",
+		Long: `run carries out a plan: it builds and starts the targets, runs the stages in
+order, judges every SLO, writes the report into a new folder OUT/PLAN/RUN and
+points OUT/PLAN/latest at it. "-" is standard input.
+
+The summary goes to standard output, progress to standard error. The first
+Ctrl-C (SIGINT, SIGTERM or SIGHUP) stops the run in order and reports what was
+measured until then; the second stops at once.
+
+Exit codes: 0 every SLO holds, 1 an SLO failed, 3 the plan has faults, 4 the run
+could not be carried out, 5 inconclusive, 130 interrupted.`,
+		Example: `  perfplan run plans/predictor.yaml
+  perfplan run --out /tmp/results plans/predictor.yaml
+  perfplan run --quiet --json plans/predictor.yaml | jq .outcome`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completePlans(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.run(cmd.Context(), args[0], f)
+		},
+	}
+	cmd.Flags().StringVar(&f.out, "out", "perfplan-out", "`folder` for results; the run makes its own folder in it")
+	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON in place of the summary")
+	return cmd
+}
+
+// run carries out the plan at path. Its error holds the exit code.
+func (c *console) run(ctx context.Context, path string, f runFlags) error {
+	p, err := c.mustLoad(path)
+	if err != nil {
+		return err
+	}
+	dir, id, err := runner.NewRunDir(f.out, p.Name, time.Now())
+	if err != nil {
+		return fail(exitBroken, "%w", err)
+	}
+	show := newProgress(c, f.quiet)
+	ctx, release := interruptible(ctx, func(sig os.Signal) {
+		show.say(fmt.Sprintf("perfplan: %s: stopping in order, the report follows (once more: stop at once)", sig))
+	})
+	defer release()
+	r := runner.Run(ctx, p, runner.Options{Dir: dir, RunID: id, Version: thisBuild().Version, Env: c.lookup, Events: show.event})
+	show.end()
+	if r.Error != "" {
+		c.warnf("%s", r.Error)
+	}
+	r.ExitCode = exitCode(r)
+	if err := store(dir, r); err != nil {
+		c.warnf("%v", err)
+	}
+	if err := c.summarise(dir, r, f.json); err != nil {
+		return err
+	}
+	return exit(r.ExitCode)
+}
+
+// store writes the final record and its reports. When it cannot, a run that would have passed or been undecided has
+// not done its job: its exit code changes.
+func store(dir string, r *result.Result) error {
+	err := errors.Join(result.Write(dir, r), report.WriteAll(dir, r), runner.PointLatest(dir))
+	if err != nil && (r.ExitCode == exitPass || r.ExitCode == exitInconclusive) {
+		r.ExitCode = exitBroken
+		_ = result.Write(dir, r) // as far as that goes: err tells of the first failure
+	}
+	return err
+}
+
+// summarise prints how a run ended and where its report is.
+func (c *console) summarise(dir string, r *result.Result, asJSON bool) error {
+	if asJSON {
+		data, err := os.ReadFile(filepath.Join(dir, result.FileName))
+		if err != nil {
+			return fail(exitBroken, "cannot read the result: %w", err)
+		}
+		_, err = c.out.Write(data)
+		return err
+	}
+	if err := report.WriteText(c.out, report.New(r), c.colored(c.out), c.out.width()); err != nil {
+		return fail(exitBroken, "cannot print the summary: %w", err)
+	}
+	fmt.Fprintf(c.out, "\nreport: %s\n", filepath.Join(dir, "report.html"))
+	return nil
+}

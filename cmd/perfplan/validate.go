@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/perfplan/perfplan/plans"
+)
+
+func validateCommand(c *console) *cobra.Command {
+	format := textFormat
+	cmd := &cobra.Command{
+		Use:   "validate PLAN...",
+		Short: "Check plans and print every fault of all of them",
+		Long: `validate reads plans and prints every fault of all of them, one a line, sorted
+by position:
+
+  FILE:LINE:COL: PATH: WHAT: got G, want W (HINT)
+
+Nothing is built, started or sent. A plan without faults gives a line that
+begins with "ok". Warnings do not make a plan invalid. "-" is standard input.
+
+Exit codes: 0 all plans are valid, 3 one has faults or cannot be read.`,
+		Example: `  perfplan validate plans/*.yaml
+  perfplan validate --format json plan.yaml
+  generate-plan | perfplan validate -`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completePlans(0),
+		RunE: func(_ *cobra.Command, args []string) error {
+			code := exitPass
+			var all []loaded
+			for _, path := range args {
+				l := c.load(path)
+				all = append(all, l)
+				if l.plan == nil {
+					code = exitPlan
+				}
+			}
+			if format == jsonFormat {
+				if err := writeJSON(c, checked(all)); err != nil {
+					return err
+				}
+				return exit(code)
+			}
+			for _, l := range all {
+				c.printProblems(c.out, l)
+				if l.plan != nil {
+					fmt.Fprintf(c.out, "ok %s: plan %s, %s%s\n", l.path, l.plan.Name, counted(len(l.plan.Stages), "stage"), warned(l))
+				}
+			}
+			return exit(code)
+		},
+	}
+	cmd.Flags().Var(&format, "format", "text or json")
+	return cmd
+}
+
+func warned(l loaded) string {
+	if len(l.faults) == 0 {
+		return ""
+	}
+	return ", " + counted(len(l.faults), "warning")
+}
+
+// counted is n with its noun: "1 stage", "2 stages".
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// A check is what validate --format json prints.
+type check struct {
+	Plans []checkedPlan `json:"plans"`
+}
+
+type checkedPlan struct {
+	Path     string           `json:"path"`
+	OK       bool             `json:"ok"`
+	Name     string           `json:"name,omitempty"`
+	Hash     string           `json:"hash,omitempty"`
+	Problems []checkedProblem `json:"problems"` // sorted by position
+}
+
+type checkedProblem struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"` // from 1; 0 for the file as a whole
+	Col      int    `json:"col"`
+	Severity string `json:"severity"` // error or warning
+	Path     string `json:"path"`     // stages[1].load.rate
+	What     string `json:"what"`
+	Got      string `json:"got,omitempty"`
+	Want     string `json:"want,omitempty"`
+	Hint     string `json:"hint,omitempty"`
+	Text     string `json:"text"` // all of it, as --format text prints it
+}
+
+func checked(all []loaded) check {
+	out := check{Plans: []checkedPlan{}}
+	for _, l := range all {
+		p := checkedPlan{Path: l.path, OK: l.plan != nil, Problems: []checkedProblem{}}
+		if l.plan != nil {
+			p.Name, p.Hash = l.plan.Name, l.plan.Hash
+		}
+		for _, f := range l.faults {
+			p.Problems = append(p.Problems, checkedProblem{
+				File: f.Pos.File, Line: f.Pos.Line, Col: f.Pos.Col, Severity: severity(f),
+				Path: f.Path, What: f.What, Got: f.Got, Want: f.Want, Hint: f.Hint, Text: f.String(),
+			})
+		}
+		out.Plans = append(out.Plans, p)
+	}
+	return out
+}
+
+func severity(p plans.Problem) string {
+	if p.Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// A format is the value of --format.
+type format string
+
+const (
+	textFormat format = "text"
+	jsonFormat format = "json"
+)
+
+// String, Set and Type make a format a flag value.
+func (f *format) String() string { return string(*f) }
+
+func (f *format) Set(s string) error {
+	switch v := format(s); v {
+	case textFormat, jsonFormat:
+		*f = v
+		return nil
+	}
+	return fmt.Errorf("want %s or %s", textFormat, jsonFormat)
+}
+
+func (f *format) Type() string { return "format" }
