@@ -93,8 +93,12 @@ func (s *Sampler) Read() {
 	if s.broken != nil || len(s.readings) > 0 && now.Sub(s.readings[len(s.readings)-1].at) < s.slack() {
 		return
 	}
-	s.readings = append(s.readings, s.readHost(now))
-	s.readTrees(now)
+	s.read(now)
+}
+
+func (s *Sampler) read(at time.Time) {
+	s.readings = append(s.readings, s.readHost(at))
+	s.readTrees(at)
 }
 
 // problem notes something that cannot be read, once. A file that is not there is what an older or another kernel looks
