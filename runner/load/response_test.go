@@ -111,6 +111,7 @@ func TestResponse(t *testing.T) {
 
 // Whatever pieces a response comes in, it is read as the same.
 func TestResponseSplit(t *testing.T) {
+	t.Parallel()
 	for _, c := range goodResponses {
 		if len(c.text) > 400 {
 			continue
@@ -214,6 +215,7 @@ func TestResponseMalformed(t *testing.T) {
 
 // A body larger than what is kept is counted whole.
 func TestResponseKeepsBoundedBody(t *testing.T) {
+	t.Parallel()
 	var r response
 	r.reset(false, true)
 	size := maxKeptBody + 100
@@ -241,7 +243,9 @@ func (f feeder) Write(p []byte) (int, error) {
 // FuzzResponse reads any bytes whole, cut in two at every place, and byte by byte: all must agree, and none may panic.
 func FuzzResponse(f *testing.F) {
 	for _, c := range goodResponses {
-		f.Add([]byte(c.text), c.head)
+		if len(c.text) < 1000 {
+			f.Add([]byte(c.text), c.head)
+		}
 	}
 	for _, c := range malformedResponses {
 		if len(c.text) < 1000 {

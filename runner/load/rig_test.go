@@ -3,10 +3,12 @@ package load
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +21,15 @@ import (
 	"github.com/perfplan/perfplan/runner/result"
 	"github.com/perfplan/perfplan/runner/schedule"
 )
+
+// TestMain lets many tests run at once: nearly all of them wait for the time to pass.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		f.Value.Set("8")
+	}
+	os.Exit(m.Run())
+}
 
 // A server is a TCP server on the loopback that speaks what a test wants. It counts what comes in.
 type server struct {
@@ -145,8 +156,10 @@ func (s *server) read(c net.Conn, in *bufio.Reader) (*call, error) {
 	return x, nil
 }
 
-func (s *server) url() plans.URL {
-	host, port, _ := net.SplitHostPort(s.Addr().String())
+func (s *server) url() plans.URL { return urlOf(s.Addr().String()) }
+
+func urlOf(address string) plans.URL {
+	host, port, _ := net.SplitHostPort(address)
 	n, _ := strconv.Atoi(port)
 	return plans.URL{Scheme: "http", Host: host, Port: n}
 }
@@ -351,4 +364,23 @@ func nsOf(p *int64) time.Duration {
 		return -1
 	}
 	return time.Duration(*p)
+}
+
+// headers makes header fields of names and values in turn.
+func headers(pairs ...string) (hs []plans.Header) {
+	for p := range slices.Chunk(pairs, 2) {
+		hs = append(hs, plans.Header{Name: p[0], Value: literal(p[1])})
+	}
+	return hs
+}
+
+// quiet tells whether the machine let the run go on undisturbed. On a busy one only
+// counts and lower bounds of times are certain.
+func quiet(t *testing.T, l *result.Load) bool {
+	t.Helper()
+	if lag, pause := nsOf(l.DispatchLag.MaxNS), nsOf(l.Audit.PauseMaxNS); lag > 20*time.Millisecond || pause > 20*time.Millisecond {
+		t.Logf("the machine is too busy to judge times: dispatch lag up to %v, pauses up to %v", lag, pause)
+		return false
+	}
+	return true
 }

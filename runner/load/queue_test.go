@@ -1,0 +1,109 @@
+package load
+
+import (
+	"testing"
+	"time"
+
+	"github.com/perfplan/perfplan/runner/schedule"
+)
+
+func newTestQueue(t *testing.T, hosts, inFlight int, drop bool) *queue {
+	t.Helper()
+	s, err := schedule.New([]schedule.Segment{hold(100, time.Second)}, schedule.Uniform, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newQueue(s, hosts, inFlight, drop)
+}
+
+// Arrivals beyond the bound wait in order; how long is counted from when the bound was
+// found reached, and what the dispatcher was late before that is not the bound's doing.
+func TestQueueWaits(t *testing.T) {
+	q := newTestQueue(t, 1, 1, false)
+	w := &worker{conn: &conn{}}
+	j, to, send, _ := q.offer(0)
+	if j.index != 0 || to != nil || !send || j.capped {
+		t.Fatalf("first arrival: %+v, %v, %v, want sent on a new worker", j, to, send)
+	}
+	for now := range 2 { // due at 10 ms and 20 ms, the dispatcher looks at 25 ms
+		if _, _, send, dropped := q.offer(25e6 + int64(now)); send || dropped {
+			t.Fatal("an arrival beyond the bound did not wait")
+		}
+	}
+	j, to, send, _ = q.release(w, 40e6)
+	if j.index != 1 || to != w || !send || !j.capped || j.intended != 10e6 || j.waiting != 15e6 {
+		t.Errorf("after the first end: %+v to %p, %v, want arrival 1 on the same worker, 15 ms waited", j, to, send)
+	}
+	j, _, _, _ = q.release(w, 50e6)
+	if j.index != 2 || j.waiting != 25e6 {
+		t.Errorf("after the second end: %+v, want arrival 2, 25 ms waited", j)
+	}
+	if _, _, send, stay := q.release(w, 60e6); send || !stay {
+		t.Error("with nothing waiting the worker must stay idle")
+	}
+	if _, to, send, _ := q.offer(60e6); to != w || !send {
+		t.Error("the idle worker was not used")
+	}
+	if s := q.state(); s.due != 4 || s.backlog != 0 || s.inFlight != 1 {
+		t.Errorf("state = %+v, want 4 due, none waiting, 1 in flight", s)
+	}
+}
+
+// The connection used last is used first, per host; a worker whose connection ended is not kept.
+func TestQueueIdle(t *testing.T) {
+	q := newTestQueue(t, 2, 10, false)
+	workers := []*worker{{host: 0, conn: &conn{}}, {host: 0, conn: &conn{}}, {host: 1}}
+	for i := range 3 {
+		q.offer(int64(i))
+	}
+	for i, wantStay := range []bool{true, true, false} {
+		if _, _, _, stay := q.release(workers[i], 5); stay != wantStay {
+			t.Errorf("release of worker %d: stay = %v, want %v", i, stay, wantStay)
+		}
+	}
+	if j, to, _, _ := q.offer(10); j.host != 1 || to != nil {
+		t.Errorf("arrival 3: host %d, worker %v, want host 1, a new one", j.host, to)
+	}
+	if _, to, _, _ := q.offer(11); to != workers[1] {
+		t.Error("arrival 4: want the worker used last")
+	}
+}
+
+// A waiting arrival of another host goes to a worker of that host.
+func TestQueueOtherHost(t *testing.T) {
+	q := newTestQueue(t, 2, 1, false)
+	a := &worker{host: 0, conn: &conn{}}
+	q.offer(0)
+	q.offer(10e6)
+	j, to, send, stay := q.release(a, 20e6)
+	if j.index != 1 || j.host != 1 || to != nil || !send || !stay {
+		t.Errorf("release = %+v, %v, %v, %v, want arrival 1 on a new worker, this one idle", j, to, send, stay)
+	}
+}
+
+func TestQueueDropsAndStops(t *testing.T) {
+	q := newTestQueue(t, 1, 1, true)
+	q.offer(0)
+	if j, _, send, dropped := q.offer(10e6); send || !dropped || j.index != 1 || !j.capped {
+		t.Errorf("beyond the bound: %+v, %v, %v, want dropped", j, send, dropped)
+	}
+	w := &worker{conn: &conn{}}
+	q.release(w, 15e6)
+	if idle := q.stop(20e6, nil); len(idle) != 1 || idle[0] != w || q.state().dropped != 1 {
+		t.Errorf("stop = %v, dropped %d, want the idle worker, 1", idle, q.state().dropped)
+	}
+
+	q = newTestQueue(t, 1, 1, false)
+	for i := range 5 {
+		q.offer(int64(i) * 10e6)
+	}
+	var left []int64
+	q.close()
+	q.stop(50e6, func(j job) { left = append(left, j.index) })
+	if len(left) != 4 || left[0] != 1 || left[3] != 4 || q.state().backlog != 0 {
+		t.Errorf("never sent = %v, want 1 to 4", left)
+	}
+	if _, _, send, stay := q.release(w, 60e6); send || stay {
+		t.Error("after the stop nothing is sent and nobody stays")
+	}
+}
