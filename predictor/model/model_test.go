@@ -49,7 +49,7 @@ func smallConfig() Config {
 func TestTrainTwiceGivesTheSameBytes(t *testing.T) {
 	t.Parallel()
 	ds, _ := load(t)
-	ds = ds.Subset(60)
+	ds = ds.Subset(30)
 	train, _ := Split(ds.Ratings)
 	var files [2][]byte
 	for i := range files {
