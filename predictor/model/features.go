@@ -52,8 +52,9 @@ type base struct {
 	ratings  *biased
 	implicit *factors
 
-	history   [][]Rating // by user, in time order
-	raters    [][]rater  // by movie, by user
+	history   [][]Rating  // by user, in time order
+	raters    [][]rater   // by movie, by user
+	opinions  [][]opinion // by user, in the order of history
 	user      [][firstMovie]float32
 	movie     [][firstCross - firstMovie]float32
 	genres    [][]uint8            // by movie
@@ -65,6 +66,12 @@ type base struct {
 type rater struct {
 	user int32
 	at   int32 // position in the user's history
+}
+
+// opinion is how far a rating lies from its user's damped mean.
+type opinion struct {
+	movie int32
+	off   float32 // stars
 }
 
 func fitBase(users int, movies []movie, rows []Rating, c Config) *base {
@@ -151,6 +158,7 @@ func (b *base) describeMovies(movies []movie, rows []Rating) {
 func (b *base) describeUsers() {
 	mean := float64(b.ratings.mean)
 	b.user = make([][firstMovie]float32, len(b.history))
+	b.opinions = make([][]opinion, len(b.history))
 	for u, h := range b.history {
 		var sum, squares, taste, year, late, lateN float64
 		for i, r := range h {
@@ -174,6 +182,10 @@ func (b *base) describeUsers() {
 		f[userYear] = float32(year / max(1, n))
 		if len(h) > 0 {
 			f[userPace] = float32(math.Log1p(float64(h[len(h)-1].Time-h[0].Time) / 86400))
+		}
+		b.opinions[u] = make([]opinion, len(h))
+		for i, r := range h {
+			b.opinions[u][i] = opinion{r.Movie, r.Stars - f[userMean]}
 		}
 	}
 }
@@ -249,19 +261,18 @@ func (b *base) next(u int32, out []float32) {
 // alike scores for user u the movies of similar users, and their opinion of
 // them. Similarity is the cosine of the sets of rated movies; for opinions it is
 // how far two users deviate from their own means together. For norace see
-// [Scorer.addTrees]: it writes to seen, opinion and its own space alone.
+// [Scorer.addTrees]: it writes to seen, like and its own space alone.
 //
 //go:norace
-func (b *base) alike(u int32, seen, opinion []float32) {
+func (b *base) alike(u int32, seen, like []float32) {
 	shared := make([]float64, len(b.history))
 	agree := make([]float64, len(b.history))
-	for _, r := range b.history[u] {
-		raters := b.raters[r.Movie]
-		dev := float64(r.Stars - b.user[u][userMean])
+	for _, own := range b.opinions[u] {
+		raters := b.raters[own.movie]
 		rarity := 1 / math.Log1p(float64(len(raters)+1))
 		for _, a := range raters {
 			shared[a.user] += rarity
-			agree[a.user] += float64(dev * float64(b.history[a.user][a.at].Stars-b.user[a.user][userMean]))
+			agree[a.user] += float64(float64(own.off) * float64(b.opinions[a.user][a.at].off))
 		}
 	}
 	shared[u], agree[u] = 0, 0
@@ -273,26 +284,26 @@ func (b *base) alike(u int32, seen, opinion []float32) {
 	ranked := slices.Clone(shared)
 	slices.Sort(ranked)
 	least := ranked[max(0, len(ranked)-neighbours)]
-	weight := make([]float32, len(seen))
 	clear(seen)
-	clear(opinion)
-	for v, h := range b.history {
-		if s := shared[v]; s > 0 && s >= least {
-			for _, r := range h {
-				seen[r.Movie] += float32(s)
+	sums := make([][2]float32, len(like)) // of agreement times opinion, and of agreement
+	for v, other := range b.opinions {
+		if s := float32(shared[v]); s > 0 && shared[v] >= least {
+			for _, o := range other {
+				seen[o.movie] += s
 			}
 		}
-		a, mean := float32(agree[v]), b.user[v][userMean]
+		a := float32(agree[v])
 		if a == 0 {
 			continue
 		}
-		for _, r := range h {
-			opinion[r.Movie] += float32(a * (r.Stars - mean))
-			weight[r.Movie] += max(a, -a)
+		for _, o := range other {
+			sum := &sums[o.movie]
+			sum[0] += float32(a * o.off)
+			sum[1] += max(a, -a)
 		}
 	}
-	for m := range opinion {
-		opinion[m] /= weight[m] + 0.5
+	for m, sum := range sums {
+		like[m] = sum[0] / (sum[1] + 0.5)
 	}
 }
 
