@@ -52,7 +52,7 @@ func curve(profile []plans.Segment, g glyphs) []string {
 		}
 		lines = append(lines, strings.TrimRight(fmt.Sprintf("%*s %s%s", margin, labels[row], g.axis, b.String()), " "))
 	}
-	end := clock(total)
+	end := length(total)
 	return append(lines, fmt.Sprintf("%*s  0s%*s", margin, "", curveWidth-len("0s"), end))
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/perfplan/perfplan/runner/result"
@@ -25,6 +26,19 @@ func TestExitCode(t *testing.T) {
 	} {
 		if got := exitCode(&tt.r); got != tt.want {
 			t.Errorf("exitCode(%s, error %q, interrupted %v) = %d, want %d", tt.r.Outcome, tt.r.Error, tt.r.Interrupted, got, tt.want)
+		}
+	}
+}
+
+// A result or report that cannot be written is told, and turns a pass into exit code 4. A failed SLO stays one.
+func TestStoreFails(t *testing.T) {
+	for before, want := range map[int]int{exitPass: exitBroken, exitInconclusive: exitBroken, exitFailed: exitFailed, exitBroken: exitBroken, exitInterrupted: exitInterrupted} {
+		r := &result.Result{ExitCode: before}
+		if err := store(filepath.Join(t.TempDir(), "none"), r); err == nil {
+			t.Error("store in a folder that does not exist: no error")
+		}
+		if r.ExitCode != want {
+			t.Errorf("store fails: exit code %d became %d, want %d", before, r.ExitCode, want)
 		}
 	}
 }

@@ -136,7 +136,7 @@ func whole(n float64) string { return fmt.Sprintf("%.0f", max(math.Ceil(n-1e-6),
 func explainBench(w io.Writer, m *plans.Microbenchmark) {
 	fmt.Fprintf(w, "  subject   %s\n", m.Subject.Text)
 	fmt.Fprintf(w, "  sizes     %s\n", sizes(m.Sizes))
-	fmt.Fprintf(w, "  samples   %d a size: %s, each with %d of at least %v\n", m.Forks*m.Samples, counted(m.Forks, "fork"), m.Samples, m.MinTime)
+	fmt.Fprintf(w, "  samples   %d a size: %s, each with %d of at least %s\n", m.Forks*m.Samples, counted(m.Forks, "fork"), m.Samples, length(m.MinTime))
 	fmt.Fprintf(w, "  warm-up   %s, in each fork\n", until(m.Warmup))
 	fmt.Fprintf(w, "  time      %s\n", effortOf(m).span())
 }
@@ -144,7 +144,7 @@ func explainBench(w io.Writer, m *plans.Microbenchmark) {
 // sizes lists a few sizes and sums up many.
 func sizes(all []int) string {
 	if len(all) <= 5 {
-		return strings.Trim(fmt.Sprint(all), "[]")
+		return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(all), "[]")), ", ")
 	}
 	return fmt.Sprintf("%d, from %d to %d", len(all), all[0], all[len(all)-1])
 }
@@ -152,11 +152,11 @@ func sizes(all []int) string {
 func until(u plans.Until) string {
 	switch {
 	case u.Steady:
-		return fmt.Sprintf("until steady, at most %v", u.AtMost)
+		return "until steady, at most " + length(u.AtMost)
 	case u.AtMost == 0:
 		return "none"
 	}
-	return fmt.Sprint(u.AtMost)
+	return length(u.AtMost)
 }
 
 func explainWarmup(w io.Writer, u *plans.Warmup) {
@@ -167,8 +167,8 @@ func explainWarmup(w io.Writer, u *plans.Warmup) {
 
 func explainLoad(w io.Writer, l *plans.Load, g glyphs) {
 	fmt.Fprintf(w, "  request   %s to %s\n", l.Request.Name, l.Request.Target.Name)
-	fmt.Fprintf(w, "  arrivals  %s, at most %d in flight (%s), timeout %v\n", l.Arrivals, l.MaxInFlight, atMax(l.AtMax), l.Timeout)
-	fmt.Fprintf(w, "  time      %s, then up to %v for what is in flight\n", clock(l.Duration()), l.Drain)
+	fmt.Fprintf(w, "  arrivals  %s, at most %d in flight (%s), timeout %s\n", l.Arrivals, l.MaxInFlight, atMax(l.AtMax), length(l.Timeout))
+	fmt.Fprintf(w, "  time      %s, then up to %s for what is in flight\n", length(l.Duration()), length(l.Drain))
 	about := ""
 	if l.Arrivals == plans.Poisson {
 		about = "about "
@@ -181,7 +181,7 @@ func explainLoad(w io.Writer, l *plans.Load, g glyphs) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  segment\tlength\trequests")
 	for _, s := range l.Profile {
-		fmt.Fprintf(t, "  %s\t%v\t%s\n", s.Name, s.Over, whole(s.Planned()))
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.Name, length(s.Over), whole(s.Planned()))
 	}
 	t.Flush()
 }

@@ -119,6 +119,18 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
+// length is a duration as plans write it: 90s is 1m30s, an hour 1h.
+func length(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
 // rate has three figures at most after the first: 0.5/s, 99.5/s, 400/s, 12500/s.
 func rate(perS float64) string {
 	if perS < 100 {

@@ -68,6 +68,14 @@ func TestFigures(t *testing.T) {
 			t.Errorf("clock(%d) = %q, want %q", d, got, want)
 		}
 	}
+	for d, want := range map[time.Duration]string{
+		0: "0s", 500 * time.Millisecond: "500ms", 10 * time.Second: "10s", time.Minute: "1m", 90 * time.Second: "1m30s", time.Hour: "1h",
+		time.Hour + time.Second: "1h0m1s", 61 * time.Minute: "1h1m", 10 * time.Minute: "10m",
+	} {
+		if got := length(d); got != want {
+			t.Errorf("length(%d) = %q, want %q", d, got, want)
+		}
+	}
 	for v, want := range map[float64]string{0: "0/s", 0.5: "0.5/s", 10: "10/s", 99.44: "99.4/s", 100.4: "100/s", 12500: "12500/s"} {
 		if got := rate(v); got != want {
 			t.Errorf("rate(%v) = %q, want %q", v, got, want)
