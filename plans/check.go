@@ -199,7 +199,7 @@ func (l *loader) checkLoad(it *item, st *Stage, ld *Load, ss []placed) {
 		if need := highest * limit.Seconds(); s.Op[0] == '<' && m.Clock != Lag && it.has("max_in_flight") && float64(ld.MaxInFlight) < need-1e-9 && ld.MaxInFlight > 0 && !warned {
 			warned = true
 			l.warn(it.get("max_in_flight").fault("the bound itself may break "+quote(s.Text), strconv.Itoa(ld.MaxInFlight),
-				fmt.Sprintf("at least %.0f, which is %s × %s (Little's law)", math.Ceil(need-1e-9), formatRate(highest), formatDuration(limit)), ""))
+				fmt.Sprintf("at least %.0f, which is %s × %s (Little's law)", math.Ceil(need-1e-9), formatRate(highest, "s"), formatDuration(limit)), ""))
 		}
 	}
 }
@@ -221,7 +221,7 @@ func needed(q float64, op string) int {
 
 // decidable checks that every segment has the samples that a quantile needs.
 func (l *loader) decidable(s placed, st *Stage, ld *Load) {
-	need := needed(s.Metric.Quantile, s.Op)
+	need := s.MinSamples()
 	for _, seg := range ld.Profile {
 		planned := int(math.Floor(seg.Planned() + 1e-6))
 		if planned >= need {
@@ -246,11 +246,7 @@ func (l *loader) checkTimes(st *Stage, m *Microbenchmark, ss []placed) {
 				"less than "+formatDuration(m.Timeout), "raise timeout or lower the limit"))
 			continue
 		}
-		percent, err := strconv.Atoi(s.Metric.Stat[1:])
-		if err != nil || m.Forks == 0 || m.Samples == 0 {
-			continue
-		}
-		if need, planned := needed(float64(percent)/100, s.Op), m.Forks*m.Samples; planned < need {
+		if need, planned := s.MinSamples(), m.Forks*m.Samples; planned > 0 && planned < need {
 			l.fault(s.it.fault(fmt.Sprintf("too few samples in stage %q", st.Name), fmt.Sprintf("%d planned (forks × samples)", planned),
 				fmt.Sprintf("at least %d for %s", need, s.Metric.Stat), "raise samples or assert a lower percentile"))
 		}

@@ -70,6 +70,7 @@ func (l *loader) readKeys(it *item) *item {
 	if it.path == "" {
 		slices.SortStableFunc(ps, func(a, b pair) int { return compareBool(b.key.Value == "vars", a.key.Value == "vars") })
 	}
+	var meanings []string // the keys that unknown ones stand for: not missing as well
 	for _, p := range ps {
 		name, pos, path := p.key.Value, l.at(p.key.Line, p.key.Column), join(it.path, p.key.Value)
 		if it.path == "" && strings.HasPrefix(name, "x-") {
@@ -77,7 +78,12 @@ func (l *loader) readKeys(it *item) *item {
 		}
 		k, ok := it.shape.find(name)
 		if !ok {
-			l.fault(Problem{Pos: pos, Path: path, What: "unknown key", Hint: unknownKey(it.shape, name, it.written)})
+			p := Problem{Pos: pos, Path: path, What: "unknown key", Hint: whereKey(it.shape, name)}
+			if meant := meantKey(it.shape, name, it.written); meant != "" {
+				p.Hint = fmt.Sprintf("did you mean %q?", meant)
+				meanings = append(meanings, meant)
+			}
+			l.fault(p)
 			continue
 		}
 		if it.path == "" && name == "vars" {
@@ -86,7 +92,7 @@ func (l *loader) readKeys(it *item) *item {
 		}
 		it.add(l.read(p.value, k.shape, path), name, pos)
 	}
-	l.complete(it)
+	l.complete(it, meanings)
 	l.fillDefaults(it)
 	return it
 }
@@ -100,9 +106,9 @@ func (it *item) add(value *item, name string, pos Position) {
 }
 
 // complete reports keys that are missing, and those of which only one may be there.
-func (l *loader) complete(it *item) {
+func (l *loader) complete(it *item, meant []string) {
 	for _, k := range it.shape.keys {
-		if k.required && !it.has(k.name) {
+		if k.required && !it.has(k.name) && !slices.Contains(meant, k.name) {
 			l.fault(it.fault("missing key "+quote(k.name), "", k.shape.want(), ""))
 		}
 	}
@@ -111,7 +117,7 @@ func (l *loader) complete(it *item) {
 	}
 	var found []string
 	for _, name := range it.shape.one {
-		if it.has(name) {
+		if it.has(name) || slices.Contains(meant, name) {
 			found = append(found, name)
 		}
 	}

@@ -29,7 +29,7 @@ func (e *SLOError) Error() string {
 // ParseSLO reads one assertion such as "p99 < 150ms" or "error_rate < 0.1%". The error is an *SLOError.
 // docs/slo.md has the grammar.
 func ParseSLO(text string) (SLO, error) {
-	p := &sloParser{text: text}
+	p := &sloParser{text: strings.TrimRight(text, " \t\r\n")}
 	s := SLO{Text: strings.TrimSpace(text)}
 	s.Metric = p.metric()
 	s.Op = p.operator()

@@ -181,7 +181,7 @@ func (l *loader) profile(it *item) []Segment {
 		return nil
 	case short:
 		if r, d := it.get("rate"), it.get("for"); r != nil && d != nil {
-			segs = append(segs, Segment{Kind: "hold", Pos: r.pos, From: r.rate, To: r.rate, Over: d.time})
+			segs = append(segs, hold(r, d, r.pos))
 		}
 	}
 	for _, e := range it.get("profile").all() {
@@ -191,12 +191,16 @@ func (l *loader) profile(it *item) []Segment {
 		l.fault(cmpItem(it.get("profile"), it).fault("too many segments", "", fmt.Sprintf("at most %d", maxSegments), ""))
 		return nil
 	}
-	nameSegments(segs)
+	uniqueNames(segs)
 	return segs
 }
 
 // maxSegments bounds the segments of a load, steps counted one by one.
 const maxSegments = 1000
+
+func hold(rate, over *item, pos Position) Segment {
+	return Segment{Name: "hold " + formatRate(rate.rate, rate.unit()), Kind: "hold", Pos: pos, From: rate.rate, To: rate.rate, Over: over.time}
+}
 
 // segment reads one entry of a profile; steps are several segments.
 func (l *loader) segment(it *item) []Segment {
@@ -205,7 +209,7 @@ func (l *loader) segment(it *item) []Segment {
 		if r == nil || d == nil {
 			return nil
 		}
-		return []Segment{{Kind: "hold", Pos: it.pos, From: r.rate, To: r.rate, Over: d.time}}
+		return []Segment{hold(r, d, it.pos)}
 	}
 	if r := it.get("ramp"); r != nil {
 		from, to, over := r.get("from"), r.get("to"), r.get("over")
@@ -216,7 +220,8 @@ func (l *loader) segment(it *item) []Segment {
 			l.fault(r.fault("a ramp that does not rise or fall", to.quoted(), "two rates", "write hold"))
 			return nil
 		}
-		return []Segment{{Kind: "ramp", Pos: it.pos, From: from.rate, To: to.rate, Over: over.time}}
+		name := "ramp " + formatRate(from.rate, from.unit()) + " to " + formatRate(to.rate, to.unit())
+		return []Segment{{Name: name, Kind: "ramp", Pos: it.pos, From: from.rate, To: to.rate, Over: over.time}}
 	}
 	return l.steps(it, it.get("step"))
 }
@@ -236,7 +241,7 @@ func (l *loader) steps(it, st *item) []Segment {
 		l.fault(st.fault("too many segments", "", fmt.Sprintf("at most %d", maxSegments), ""))
 		return nil
 	case n < 1 || math.Abs(n*by.rate-math.Abs(way)) > 1e-9*math.Abs(way):
-		l.fault(by.fault("steps miss the last rate", by.quoted(), "a rate that divides the way of "+formatRate(math.Abs(way)), ""))
+		l.fault(by.fault("steps miss the last rate", by.quoted(), "a rate that divides the way of "+formatRate(math.Abs(way), by.unit()), ""))
 		return nil
 	}
 	var segs []Segment
@@ -248,40 +253,35 @@ func (l *loader) steps(it, st *item) []Segment {
 		if i == int(n) {
 			rate = to.rate
 		}
-		segs = append(segs, Segment{Kind: "step", Pos: it.pos, From: rate, To: rate, Over: each.time})
+		segs = append(segs, Segment{Name: "step " + formatRate(rate, from.unit()), Kind: "step", Pos: it.pos, From: rate, To: rate, Over: each.time})
 	}
 	return segs
 }
 
-// nameSegments gives each segment a name that no other has.
-func nameSegments(segs []Segment) {
+// uniqueNames tells segments of one name apart.
+func uniqueNames(segs []Segment) {
 	seen := map[string]int{}
 	for i := range segs {
-		s := &segs[i]
-		s.Name = s.Kind + " " + formatRate(s.From)
-		if s.Kind == "ramp" {
-			s.Name += " to " + formatRate(s.To)
-		}
-		seen[s.Name]++
-		if n := seen[s.Name]; n > 1 {
-			s.Name += fmt.Sprintf(" (%d)", n)
+		seen[segs[i].Name]++
+		if n := seen[segs[i].Name]; n > 1 {
+			segs[i].Name += fmt.Sprintf(" (%d)", n)
 		}
 	}
 }
 
-// formatRate is a rate as people read it: 250/s, or 6/m where that is shorter.
-func formatRate(perSecond float64) string {
-	best := ""
-	for _, unit := range []string{"s", "m", "h"} {
-		text := strconv.FormatFloat(perSecond*perUnit[unit], 'f', -1, 64)
-		if short := strconv.FormatFloat(perSecond*perUnit[unit], 'g', 12, 64); len(short) < len(text) && !strings.Contains(short, "e") {
-			text = short
-		}
-		if best == "" || len(text) < len(best)-2 {
-			best = text + "/" + unit
-		}
+// unit is the unit that a rate is written in: s, m or h.
+func (it *item) unit() string {
+	text := it.value()
+	return text[len(text)-1:]
+}
+
+// formatRate is a rate as people read it, in the unit s, m or h.
+func formatRate(perSecond float64, unit string) string {
+	rate, err := strconv.ParseFloat(strconv.FormatFloat(perSecond*perUnit[unit], 'g', 12, 64), 64)
+	if err != nil { // cannot happen: it was just written
+		rate = perSecond * perUnit[unit]
 	}
-	return best
+	return strconv.FormatFloat(rate, 'f', -1, 64) + "/" + unit
 }
 
 // formatDuration is a duration as a plan has it: 90s is "1m30s", an hour "1h".

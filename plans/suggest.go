@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,25 +60,32 @@ func editDistance(a, b string) int {
 	return last[len(y)]
 }
 
-// unknownKey is the hint for a key that s does not have: another tool's word, a near one, or where it belongs.
-func unknownKey(s *shape, word string, given []string) string {
+// meantKey is the key of s that an unknown word most likely stands for: another tool's word for it, or a near one,
+// rather one that is not given yet.
+func meantKey(s *shape, word string, given []string) string {
+	var absent, all []string
 	for _, k := range s.keys {
 		if slices.Contains(k.aka, word) {
-			return fmt.Sprintf("did you mean %q?", k.name)
+			return k.name
+		}
+		all = append(all, k.name)
+		if !slices.Contains(given, k.name) {
+			absent = append(absent, k.name)
 		}
 	}
-	var known []string
+	return cmp.Or(nearest(word, absent), nearest(word, all))
+}
+
+// whereKey is a hint at the keys of s under which word belongs.
+func whereKey(s *shape, word string) string {
+	var places []string
 	for _, k := range s.keys {
-		if !slices.Contains(given, k.name) || len(s.keys) < 3 {
-			known = append(known, k.name)
+		if _, ok := k.shape.find(word); ok {
+			places = append(places, fmt.Sprintf("%q", k.name))
 		}
 	}
-	for _, k := range s.keys {
-		if inner := k.shape; k.name != word && len(inner.keys) > 0 {
-			if _, ok := inner.find(word); ok && nearest(word, known) == "" {
-				return fmt.Sprintf("it belongs under %q", k.name)
-			}
-		}
+	if places == nil {
+		return ""
 	}
-	return didYouMean(word, known)
+	return "it belongs under " + orList(places)
 }

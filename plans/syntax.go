@@ -100,6 +100,7 @@ var (
 	badStart    = regexp.MustCompile("(?:^|[:,\\[{-])\\s*([@`%])")
 	innerColon  = regexp.MustCompile(`: +[^\s"'{\[#&*!|>][^"'#]*?(:(?:\s|$))`)
 	flowColon   = regexp.MustCompile(`: +[^\s"'{}\[\],#&*!|>][^"'#{}\[\],]*?(:(?:\s|$))`)
+	flowBracket = regexp.MustCompile(`[\[{,:]\s*([A-Za-z_]+\[[^\]]*\]?)`)
 	flowVar     = regexp.MustCompile(`^(?:[^"'#]|"[^"]*"|'[^']*')*?(\$\{)`)
 	innerMark   = regexp.MustCompile(`[{,\[:]\s*([^\s"'{}\[\],#&*!|>%@][^\s"'{}\[\],]*\?[^\s"'{}\[\],]*)`)
 	badEscape   = regexp.MustCompile(`\\[^0abtnvfre "/\\N_LPxuU\n]`)
@@ -147,10 +148,13 @@ func explain(message, line string) (int, Problem) {
 // explainFlow finds in a line what text between brackets may not hold unquoted.
 func explainFlow(line string) (int, Problem) {
 	if m := flowVar.FindStringSubmatchIndex(line); m != nil {
-		return m[2], Problem{What: "${…} in text between brackets", Got: quote(line[m[2]:]), Hint: quoteIt}
+		return m[2], Problem{What: "${…} in text between brackets", Got: quote(line[m[2]:min(m[2]+strings.IndexByte(line[m[2]:]+"}", '}')+1, len(line))]), Hint: quoteIt}
+	}
+	if m := flowBracket.FindStringSubmatchIndex(line); m != nil {
+		return m[2], Problem{What: "a '[' in text between brackets", Got: quote(line[m[2]:m[3]]), Hint: quoteIt}
 	}
 	if m := flowColon.FindStringSubmatchIndex(line); m != nil {
-		return m[2], Problem{What: "a second ':' in one line", Got: quote(strings.TrimSpace(line)), Hint: "put text with ': ' in quotes"}
+		return m[2], Problem{What: "a second ':' in one line", Got: quote(strings.TrimSpace(line)), Hint: "put text with ': ' in quotes, or add the comma before it"}
 	}
 	if m := innerMark.FindStringSubmatchIndex(line); m != nil {
 		return m[2], Problem{What: "a '?' in text between brackets", Got: quote(line[m[2]:m[3]]), Hint: quoteIt}

@@ -128,12 +128,15 @@ func (f *filler) target(path, query *item) Template {
 		f.l.fault(path.fault("path does not begin with /", path.quoted(), path.shape.want(), hint))
 		return nil
 	}
-	for _, p := range joined(path.text) {
+	for _, p := range path.text {
 		if p.data != "" {
 			f.value(path, p, inTarget)
 			continue
 		}
-		text, fragment, cut := strings.Cut(p.text, "#")
+		text, fragment, cut := p.text, "", false
+		if p.literal { // in the value of a variable, # is data
+			text, fragment, cut = strings.Cut(p.text, "#")
+		}
 		encoded, what := encodeTarget(text, &inQuery)
 		if what != "" {
 			f.l.fault(path.fault(what, path.quoted(), path.shape.want(), percentHint(what)))
@@ -170,19 +173,6 @@ func percentHint(what string) string {
 		return "write %25 for a percent sign"
 	}
 	return ""
-}
-
-// joined merges neighbouring pieces that are known, so that a rule about text sees all of it.
-func joined(ps []piece) []piece {
-	var out []piece
-	for _, p := range ps {
-		if n := len(out); n > 0 && p.data == "" && out[n-1].data == "" {
-			out[n-1].text += p.text
-			continue
-		}
-		out = append(out, p)
-	}
-	return out
 }
 
 // shorten cuts a list for a message.
