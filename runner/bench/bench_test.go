@@ -210,7 +210,7 @@ func TestBadSubjects(t *testing.T) {
 		{"fewer", `size 1, fork 1 of 2: asked for 1 iterations, the subject did 0`},
 		{"fast", `size 1, fork 1 of 2: the subject reports 1s for 1 iterations, but perfplan waited only `},
 		{"nothing", `size 1, fork 1 of 2: 1000000000000 iterations take only 0s: the subject seems to do nothing`},
-		{"zero", `size 1, fork 1 of 2: the subject reports 0 ns for 1 iterations, perfplan waited `},
+		{"zero", `size 1, fork 1 of 2: the subject reports 0 ns for 100 iterations, perfplan waited `},
 	} {
 		t.Run(tt.mode, func(t *testing.T) {
 			t.Parallel()

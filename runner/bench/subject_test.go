@@ -43,7 +43,7 @@ func cost(mode string, size int, iteration int64) time.Duration {
 func subject(mode string) {
 	switch mode {
 	case "silent":
-		select {}
+		time.Sleep(time.Hour)
 	case "gone":
 		return
 	case "stranger":
@@ -81,7 +81,7 @@ func leave(mode string) {
 	case "badexit":
 		os.Exit(5)
 	case "stays":
-		select {}
+		time.Sleep(time.Hour)
 	}
 }
 
@@ -99,7 +99,7 @@ func work(mode string, size int, n, count int64) {
 	switch mode {
 	case "hang":
 		if size == 2 {
-			select {}
+			time.Sleep(time.Hour)
 		}
 	case "crash":
 		if size == 2 {

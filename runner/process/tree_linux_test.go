@@ -27,17 +27,17 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		fmt.Println(p.PID())
-		select {}
+		time.Sleep(time.Hour) // not select {}, which the runtime calls a deadlock
 	case "stubborn": // ignores SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("ready")
-		select {}
+		time.Sleep(time.Hour) // not select {}, which the runtime calls a deadlock
 	case "family": // one grandchild in the group, one in its own session, one with two forks in between and no environment
 		spawn(&syscall.SysProcAttr{}, nil, "sleep", "600")
 		spawn(&syscall.SysProcAttr{Setsid: true}, nil, "sleep", "600")
 		spawn(&syscall.SysProcAttr{Setsid: true}, []string{"PATH=" + os.Getenv("PATH")}, "sh", "-c", "sleep 600 & wait")
 		fmt.Println("ready")
-		select {}
+		time.Sleep(time.Hour) // not select {}, which the runtime calls a deadlock
 	case "daemon": // leaves a process in its own session behind and ends
 		spawn(&syscall.SysProcAttr{Setsid: true}, nil, "sh", "-c", "trap '' TERM; sleep 600 & wait; wait")
 		fmt.Println("ready")
