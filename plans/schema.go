@@ -39,7 +39,7 @@ var root = &shape{noun: "a plan", keys: []key{
 	{name: "stages", required: true, shape: stagesShape, example: "[{name: hold, load: {rate: 50/s, for: 1m}}]",
 		doc: "What is done, in this order.", aka: []string{"phases", "steps", "scenario"}},
 	{name: "slo", shape: slosShape, example: "[p99 < 150ms, error_rate < 0.1%]",
-		doc: "Assertions that every load stage has to meet. See slo.md.", aka: []string{"assert", "asserts", "assertions", "thresholds", "slos", "checks"}},
+		doc: "Assertions that every load stage has to meet. See [slo.md](slo.md).", aka: []string{"assert", "asserts", "assertions", "thresholds", "slos", "checks"}},
 }}
 
 var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &shape{noun: "a target, such as {url: http://127.0.0.1:8080}", keys: []key{
@@ -113,7 +113,7 @@ var stagesShape = &shape{noun: "a list of stages", some: true, list: &shape{noun
 		{name: "warmup", shape: warmupShape, example: "{rate: 50/s, until: steady}", aka: []string{"warm_up"}, doc: "Send load whose times are thrown away, but counted."},
 		{name: "load", shape: loadShape, example: "{rate: 50/s, for: 1m}", aka: []string{"constant", "test"},
 			doc: "Offer requests at a rate, whatever the target does."},
-		{name: "slo", shape: slosShape, example: "[p99 < 150ms]", doc: "Assertions on this stage. See slo.md.",
+		{name: "slo", shape: slosShape, example: "[p99 < 150ms]", doc: "Assertions on this stage. See [slo.md](slo.md).",
 			aka: []string{"assert", "asserts", "assertions", "thresholds", "slos", "checks"}},
 	}}}
 
