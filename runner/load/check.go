@@ -62,11 +62,15 @@ func (c *checker) check(r *response) *failure {
 	if len(c.contains) > 0 && !bytes.Contains(r.body, c.contains) {
 		return &failure{kindExpect, fmt.Sprintf("the body does not hold %q", c.contains)}
 	}
-	if len(c.json) > 0 && !gjson.ValidBytes(r.body) {
+	if len(c.json) == 0 {
+		return nil
+	}
+	body := string(r.body)
+	if !gjson.Valid(body) {
 		return &failure{kindExpect, fmt.Sprintf("the body is not JSON: %q", clip(r.body))}
 	}
 	for i := range c.json {
-		if text := c.json[i].check(r.body); text != "" {
+		if text := c.json[i].check(body); text != "" {
 			return &failure{kindExpect, text}
 		}
 	}
@@ -83,8 +87,8 @@ func (c *checker) statusOK(status int) bool {
 }
 
 // check returns what is wrong, "" for nothing.
-func (j *jsonCheck) check(body []byte) string {
-	got := gjson.GetBytes(body, j.path)
+func (j *jsonCheck) check(body string) string {
+	got := gjson.Get(body, j.path)
 	if j.Exists != nil && got.Exists() != *j.Exists {
 		if *j.Exists {
 			return j.Path + " is missing"

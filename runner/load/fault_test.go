@@ -1,6 +1,9 @@
+//go:build unix
+
 package load
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"strings"
@@ -69,10 +72,10 @@ func TestIdleClose(t *testing.T) {
 				time.Sleep(idle)
 				x.close()
 			})
-			l := run(t, config(t, get(s), hold(4, time.Second)), s)
-			wantCounts(t, l, 4, 0, 0, 0)
-			if l.Wire.Opened != 4 || l.Wire.Reused != 0 {
-				t.Errorf("opened %d, reused %d, want 4, 0", l.Wire.Opened, l.Wire.Reused)
+			l := run(t, config(t, get(s), hold(1, 2*time.Second)), s)
+			wantCounts(t, l, 2, 0, 0, 0)
+			if l.Wire.Opened != 2 || l.Wire.Reused != 0 {
+				t.Errorf("opened %d, reused %d, want 2, 0", l.Wire.Opened, l.Wire.Reused)
 			}
 		})
 	}
@@ -86,10 +89,10 @@ func TestIdleBytes(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		x.say("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
 	})
-	l := run(t, config(t, get(s), hold(4, time.Second)), s)
-	wantCounts(t, l, 4, 0, 0, 0)
-	if l.Wire.Opened != 4 {
-		t.Errorf("opened %d, want 4", l.Wire.Opened)
+	l := run(t, config(t, get(s), hold(1, 2*time.Second)), s)
+	wantCounts(t, l, 2, 0, 0, 0)
+	if l.Wire.Opened != 2 {
+		t.Errorf("opened %d, want 2", l.Wire.Opened)
 	}
 }
 
@@ -104,8 +107,8 @@ func TestServerKilled(t *testing.T) {
 		x.ok("")
 	}
 	l := run(t, config(t, get(s), hold(200, time.Second)))
-	if l.Offered != 200 || l.Sent != 200 || l.Completed == 0 || l.Completed > 99 || l.Unfinished != 0 {
-		t.Errorf("counts = %+v, errors %v, want up to 99 completed, the others failed", l.Counts, l.Errors)
+	if l.Offered != 200 || l.Sent != 200 || l.Completed == 0 || l.Failed < 50 || l.Unfinished != 0 {
+		t.Errorf("counts = %+v, errors %v, want about half completed, half failed", l.Counts, l.Errors)
 	}
 	for _, e := range l.Errors {
 		if e.Kind != kindRefused && e.Kind != kindClosed && e.Kind != kindReset {
@@ -145,27 +148,41 @@ func TestConnectTimeout(t *testing.T) {
 	}
 }
 
-// C-31: no descriptors left is the generator's failure. It runs in a process of its own with a low limit.
+// again runs one test of this binary in a process of its own, which finds value in its
+// environment, and returns its output once it has ended well.
+func again(t *testing.T, name, value string, started func(*os.Process)) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := exec.Command(os.Args[0], "-test.run=^"+name+"$", "-test.v")
+	cmd.Env = append(os.Environ(), childEnv+"="+value)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	started(cmd.Process)
+	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "--- PASS: "+name) {
+		t.Errorf("in its own process: %v\n%s", err, out.String())
+	}
+}
+
+const childEnv = "LOAD_TEST_CHILD"
+
+// C-31: no descriptors left is the generator's failure.
 func TestOutOfDescriptors(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("LOAD_TEST_FEW_DESCRIPTORS") == "" {
+	at := os.Getenv(childEnv)
+	if at == "" {
 		s := serve(t, func(x *call) {
 			time.Sleep(2 * time.Second)
 			x.ok("")
 		})
-		cmd := exec.Command(os.Args[0], "-test.run=^TestOutOfDescriptors$", "-test.v")
-		cmd.Env = append(os.Environ(), "LOAD_TEST_FEW_DESCRIPTORS="+s.Addr().String())
-		out, err := cmd.CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "--- PASS") {
-			t.Errorf("with few descriptors: %v\n%s", err, out)
-		}
+		again(t, "TestOutOfDescriptors", s.Addr().String(), func(*os.Process) {})
 		return
 	}
 	limit := syscall.Rlimit{Cur: 64, Max: 64}
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
-	at := os.Getenv("LOAD_TEST_FEW_DESCRIPTORS")
 	req := get()
 	req.Target.URLs = append(req.Target.URLs, urlOf(at))
 	l := run(t, config(t, req, hold(100, time.Second)))
@@ -180,5 +197,45 @@ func TestOutOfDescriptors(t *testing.T) {
 		t.Errorf("no descriptor left for the report: %v", err)
 	} else {
 		f.Close()
+	}
+}
+
+// T14: a generator that stood still confesses it: the lag is its own, not the target's or the bound's.
+func TestGeneratorStopped(t *testing.T) {
+	t.Parallel()
+	const stop = 400 * time.Millisecond
+	at := os.Getenv(childEnv)
+	if at == "" {
+		begun := make(chan bool)
+		s := serve(t, func(x *call) {
+			if x.n == 20 {
+				close(begun)
+			}
+			x.ok("")
+		})
+		again(t, "TestGeneratorStopped", s.Addr().String(), func(p *os.Process) {
+			select {
+			case <-begun:
+			case <-time.After(20 * time.Second):
+			}
+			p.Signal(syscall.SIGSTOP)
+			time.Sleep(stop)
+			p.Signal(syscall.SIGCONT)
+		})
+		return
+	}
+	req := get()
+	req.Target.URLs = append(req.Target.URLs, urlOf(at))
+	l := run(t, config(t, req, hold(100, 2*time.Second)))
+	wantCounts(t, l, 200, 0, 0, 0)
+	least := stop * 9 / 10
+	if got := nsOf(l.Audit.PauseMaxNS); got < least {
+		t.Errorf("longest pause = %v, want %v or more", got, least)
+	}
+	if got := nsOf(l.DispatchLag.MaxNS); got < least || l.Waiting.SumNS != 0 {
+		t.Errorf("longest dispatch lag = %v, waiting %v ns, want %v or more, none", got, l.Waiting.SumNS, least)
+	}
+	if got := nsOf(l.Response.MaxNS); got < least {
+		t.Errorf("longest response = %v, want it to include the lag", got)
 	}
 }

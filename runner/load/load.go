@@ -113,7 +113,6 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	offered := make(chan int64, 1)
 	go e.dispatch(offered)
 	end := e.watch(ctx, offered)
-	e.settle()
 	return e.account.record(end, audit.stop())
 }
 
@@ -161,7 +160,7 @@ type runEnd struct {
 	offered int64 // when the offering ended, ns since the start
 	drained int64 // when everything had ended
 	state   queueState
-	level   level
+	level   level // frozen
 }
 
 // watch keeps the accounts until the run is over, and ends it.
@@ -219,16 +218,25 @@ func (e *engine) settle() {
 // end ends all that is still going on.
 func (e *engine) end(end *runEnd) {
 	end.drained = e.now()
-	end.state = e.queue.state()
-	idle := e.queue.stop(end.drained, func(j job) {
-		e.mail.put(&sample{job: j, outcome: dropped})
-	})
-	end.level = e.queue.level
+	idle := e.queue.stop(end.drained)
+	e.dialer.closeAll()
+	end.state, end.level = e.queue.state(), e.queue.level
 	for _, w := range idle {
 		close(w.jobs)
 	}
-	e.dialer.closeAll()
 	e.workers.Wait()
+	e.settle()
+	for {
+		jobs := e.queue.waste(wakeAt)
+		if len(jobs) == 0 {
+			return
+		}
+		samples := make([]sample, len(jobs))
+		for i, j := range jobs {
+			samples[i] = sample{job: j, outcome: dropped}
+		}
+		e.account.add(samples)
+	}
 }
 
 // tick calls OnTick.

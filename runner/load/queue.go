@@ -100,10 +100,13 @@ func (q *queue) popIdle(host int32) *worker {
 func (q *queue) release(w *worker, now int64) (j job, to *worker, send, stay bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.backlog == 0 || q.closed {
+	if q.closed {
+		return job{}, nil, false, false
+	}
+	if q.backlog == 0 {
 		q.level.move(now, q.inFlight, -1)
 		q.inFlight--
-		if q.closing && q.inFlight == 0 && !q.closed {
+		if q.closing && q.inFlight == 0 {
 			close(q.quiet)
 			q.closing = false
 		}
@@ -122,7 +125,7 @@ func (q *queue) release(w *worker, now int64) (j job, to *worker, send, stay boo
 
 // park puts w among the idle workers, if it has a connection.
 func (q *queue) park(w *worker) bool {
-	if q.closed || w.conn == nil {
+	if w.conn == nil {
 		return false
 	}
 	q.idle[w.host] = append(q.idle[w.host], w)
@@ -140,9 +143,9 @@ func (q *queue) close() {
 	q.closing = true
 }
 
-// stop ends the sending. It returns the workers that were idle, and calls drop
-// with each arrival that came due and was never sent.
-func (q *queue) stop(now int64, drop func(job)) (idle []*worker) {
+// stop ends the sending: from now on q does not change but by waste. It returns
+// the workers that were idle.
+func (q *queue) stop(now int64) (idle []*worker) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
@@ -151,13 +154,21 @@ func (q *queue) stop(now int64, drop func(job)) (idle []*worker) {
 		idle = append(idle, stack...)
 		q.idle[host] = nil
 	}
-	for ; q.backlog > 0; q.backlog-- {
-		j := q.pop()
-		j.capped = true
-		q.dropped++
-		drop(j)
-	}
 	return idle
+}
+
+// waste takes up to n arrivals that came due and, after stop, are never sent.
+func (q *queue) waste(n int64) []job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	jobs := make([]job, min(n, q.backlog))
+	for i := range jobs {
+		jobs[i] = q.pop()
+		jobs[i].capped = true
+	}
+	q.backlog -= int64(len(jobs))
+	q.dropped += int64(len(jobs))
+	return jobs
 }
 
 // queueState is a look at a queue.

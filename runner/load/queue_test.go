@@ -89,7 +89,7 @@ func TestQueueDropsAndStops(t *testing.T) {
 	}
 	w := &worker{conn: &conn{}}
 	q.release(w, 15e6)
-	if idle := q.stop(20e6, nil); len(idle) != 1 || idle[0] != w || q.state().dropped != 1 {
+	if idle := q.stop(20e6); len(idle) != 1 || idle[0] != w || q.state().dropped != 1 {
 		t.Errorf("stop = %v, dropped %d, want the idle worker, 1", idle, q.state().dropped)
 	}
 
@@ -97,11 +97,11 @@ func TestQueueDropsAndStops(t *testing.T) {
 	for i := range 5 {
 		q.offer(int64(i) * 10e6)
 	}
-	var left []int64
 	q.close()
-	q.stop(50e6, func(j job) { left = append(left, j.index) })
-	if len(left) != 4 || left[0] != 1 || left[3] != 4 || q.state().backlog != 0 {
-		t.Errorf("never sent = %v, want 1 to 4", left)
+	q.stop(50e6)
+	left := append(q.waste(3), q.waste(3)...)
+	if len(left) != 4 || left[0].index != 1 || left[3].index != 4 || len(q.waste(3)) != 0 || q.state().dropped != 4 {
+		t.Errorf("never sent = %+v, want 1 to 4", left)
 	}
 	if _, _, send, stay := q.release(w, 60e6); send || stay {
 		t.Error("after the stop nothing is sent and nobody stays")

@@ -11,6 +11,7 @@ const (
 	maxHeadBytes    = 256 << 10 // of all heads of one response, interim ones and trailers too
 	maxChunkLine    = 4 << 10   // a chunk size with its extensions
 	maxKeptBody     = 16 << 20  // bytes of a body kept for a check
+	spareBody       = 1 << 20   // bytes of memory for a body kept for the next one
 	maxLocation     = 8 << 10
 	maxContentBytes = 1 << 62
 )
@@ -63,6 +64,9 @@ type response struct {
 
 // reset makes r ready for the answer to a request.
 func (r *response) reset(head, keepBody bool) {
+	if cap(r.body) > spareBody {
+		r.body = nil
+	}
 	*r = response{headMethod: head, keepBody: keepBody, line: r.line[:0], body: r.body[:0], location: r.location[:0]}
 }
 

@@ -176,11 +176,11 @@ func TestTLSIdle(t *testing.T) {
 					x.close()
 				}
 			}, "127.0.0.1")
-			cfg := config(t, getTLS(s, plans.TLS{SkipVerify: true}), hold(4, time.Second))
+			cfg := config(t, getTLS(s, plans.TLS{SkipVerify: true}), hold(1, 2*time.Second))
 			cfg.MaxInFlight = 1
 			l := run(t, cfg, s)
-			wantCounts(t, l, 4, 0, 0, 0)
-			if idle < time.Minute && l.Wire.Opened != 4 || idle == time.Minute && l.Wire.Opened != 1 {
+			wantCounts(t, l, 2, 0, 0, 0)
+			if idle < time.Minute && l.Wire.Opened != 2 || idle == time.Minute && l.Wire.Opened != 1 {
 				t.Errorf("opened %d", l.Wire.Opened)
 			}
 		})
