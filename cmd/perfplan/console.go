@@ -18,7 +18,7 @@ type console struct {
 	out    *stream
 	err    *stream
 	lookup func(string) (string, bool) // of the environment
-	color  colorMode
+	color  choice                      // of --color
 }
 
 func newConsole() *console {
@@ -27,7 +27,7 @@ func newConsole() *console {
 		out:    &stream{file: os.Stdout},
 		err:    &stream{file: os.Stderr},
 		lookup: os.LookupEnv,
-		color:  colorAuto,
+		color:  choice{"auto", []string{"auto", "always", "never"}},
 	}
 }
 
@@ -39,10 +39,10 @@ func (c *console) env(name string) string {
 // colored reports whether text to s may hold colour: as --color says, else on a terminal unless NO_COLOR is set and
 // not empty (no-color.org) or the terminal is dumb.
 func (c *console) colored(s *stream) bool {
-	switch c.color {
-	case colorAlways:
+	switch c.color.word {
+	case "always":
 		return true
-	case colorNever:
+	case "never":
 		return false
 	}
 	return c.env("NO_COLOR") == "" && c.interactive(s)
@@ -110,26 +110,3 @@ func (s *stream) width() int {
 	}
 	return 80
 }
-
-// A colorMode is the value of --color.
-type colorMode string
-
-const (
-	colorAuto   colorMode = "auto"
-	colorAlways colorMode = "always"
-	colorNever  colorMode = "never"
-)
-
-// String, Set and Type make a colorMode a flag value.
-func (m *colorMode) String() string { return string(*m) }
-
-func (m *colorMode) Set(s string) error {
-	switch v := colorMode(s); v {
-	case colorAuto, colorAlways, colorNever:
-		*m = v
-		return nil
-	}
-	return errors.New("want auto, always or never")
-}
-
-func (m *colorMode) Type() string { return "when" }

@@ -33,6 +33,15 @@ func exitCode(r *result.Result) int {
 	return exitInconclusive
 }
 
+// unfinished is the exit code of a run whose outputs could not be written: one that would have passed or been undecided
+// has not done its job, but a failed SLO or an interruption stays what it is.
+func unfinished(code int) int {
+	if code == exitPass || code == exitInconclusive {
+		return exitBroken
+	}
+	return code
+}
+
 // A failure ends a command with an exit code. Without err, all that there is to say has been printed.
 type failure struct {
 	code int

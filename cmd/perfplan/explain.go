@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -71,67 +69,6 @@ func explain(w io.Writer, p *plans.Plan, g glyphs) {
 		explainSLOs(w, st)
 	}
 }
-
-// An effort is how long something takes and how many requests it offers. Where that is not known before, least and most
-// differ.
-type effort struct {
-	least, most time.Duration
-	few, many   float64
-	open        bool // it may take longer than most
-}
-
-func (e effort) plus(o effort) effort {
-	return effort{e.least + o.least, e.most + o.most, e.few + o.few, e.many + o.many, e.open || o.open}
-}
-
-func effortOf(w plans.Work) effort {
-	switch w := w.(type) {
-	case *plans.Microbenchmark:
-		forks := time.Duration(len(w.Sizes) * w.Forks)
-		samples := forks * time.Duration(w.Samples) * w.MinTime
-		e := effort{least: samples, most: samples + forks*w.Warmup.AtMost, open: true}
-		if !w.Warmup.Steady {
-			e.least = e.most
-		}
-		return e
-	case *plans.Warmup:
-		e := effort{most: w.Until.AtMost, many: w.Rate * w.Until.AtMost.Seconds()}
-		if !w.Until.Steady {
-			e.least, e.few = e.most, e.many
-		}
-		return e
-	case *plans.Load:
-		n := 0.0
-		for _, s := range w.Profile {
-			n += s.Planned()
-		}
-		return effort{w.Duration(), w.Duration() + w.Drain, n, n, false}
-	}
-	return effort{}
-}
-
-// span is the time in words.
-func (e effort) span() string {
-	text := clock(e.least)
-	if e.most > e.least {
-		text += " to " + clock(e.most)
-	}
-	if e.open {
-		text += ", more where an iteration takes longer than a sample should"
-	}
-	return text
-}
-
-func (e effort) requests() string {
-	few, many := whole(e.few), whole(e.many)
-	if few == many {
-		return few
-	}
-	return few + " to " + many
-}
-
-// whole is a number of arrivals: a begun one counts, as in a uniform schedule, but rounding errors do not.
-func whole(n float64) string { return fmt.Sprintf("%.0f", max(math.Ceil(n-1e-6), 0)) }
 
 func explainBench(w io.Writer, m *plans.Microbenchmark) {
 	fmt.Fprintf(w, "  subject   %s\n", m.Subject.Text)

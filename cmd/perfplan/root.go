@@ -29,9 +29,7 @@ func execute(c *console, args []string) int {
 	}
 	if c.out.fail != nil {
 		c.warnf("cannot write standard output: %v", c.out.fail)
-		if code == exitPass {
-			code = exitBroken
-		}
+		code = unfinished(code)
 	}
 	return code
 }
@@ -89,7 +87,7 @@ Exit codes:
 	root.SetOut(c.out)
 	root.SetErr(c.err)
 	root.SetHelpCommand(helpCommand())
-	root.PersistentFlags().Var(&c.color, "color", "colour text: auto, always or never")
+	root.PersistentFlags().Var(&c.color, "color", "colour text: "+c.color.words())
 	root.AddCommand(runCommand(c), validateCommand(c), explainCommand(c), reportCommand(c), schemaCommand(c), completionCommand(c), versionCommand(c))
 	return root
 }

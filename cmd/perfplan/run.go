@@ -73,21 +73,18 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 		c.warnf("%s", r.Error)
 	}
 	r.ExitCode = exitCode(r)
-	if err := store(dir, r); err != nil {
+	if err := errors.Join(store(dir, r), c.summarise(dir, r, f.json)); err != nil {
 		c.warnf("%v", err)
-	}
-	if err := c.summarise(dir, r, f.json); err != nil {
-		return err
+		r.ExitCode = unfinished(r.ExitCode)
 	}
 	return exit(r.ExitCode)
 }
 
-// store writes the final record and its reports. When it cannot, a run that would have passed or been undecided has
-// not done its job: its exit code changes.
+// store writes the final record and its reports.
 func store(dir string, r *result.Result) error {
 	err := errors.Join(result.Write(dir, r), report.WriteAll(dir, r), runner.PointLatest(dir))
-	if err != nil && (r.ExitCode == exitPass || r.ExitCode == exitInconclusive) {
-		r.ExitCode = exitBroken
+	if err != nil {
+		r.ExitCode = unfinished(r.ExitCode)
 		_ = result.Write(dir, r) // as far as that goes: err tells of the first failure
 	}
 	return err
@@ -98,13 +95,13 @@ func (c *console) summarise(dir string, r *result.Result, asJSON bool) error {
 	if asJSON {
 		data, err := os.ReadFile(filepath.Join(dir, result.FileName))
 		if err != nil {
-			return fail(exitBroken, "cannot read the result: %w", err)
+			return fmt.Errorf("cannot read the result: %w", err)
 		}
 		_, err = c.out.Write(data)
 		return err
 	}
 	if err := report.WriteText(c.out, report.New(r), c.colored(c.out), c.out.width()); err != nil {
-		return fail(exitBroken, "cannot print the summary: %w", err)
+		return fmt.Errorf("cannot print the summary: %w", err)
 	}
 	fmt.Fprintf(c.out, "\nreport: %s\n", filepath.Join(dir, "report.html"))
 	return nil

@@ -9,7 +9,7 @@ import (
 )
 
 func validateCommand(c *console) *cobra.Command {
-	format := textFormat
+	format := choice{"text", []string{"text", "json"}}
 	cmd := &cobra.Command{
 		Use:   "validate PLAN...",
 		Short: "Check plans and print every fault of all of them",
@@ -37,7 +37,7 @@ Exit codes: 0 all plans are valid, 3 one has faults or cannot be read.`,
 					code = exitPlan
 				}
 			}
-			if format == jsonFormat {
+			if format.word == "json" {
 				if err := writeJSON(c, checked(all)); err != nil {
 					return err
 				}
@@ -52,7 +52,7 @@ Exit codes: 0 all plans are valid, 3 one has faults or cannot be read.`,
 			return exit(code)
 		},
 	}
-	cmd.Flags().Var(&format, "format", "text or json")
+	cmd.Flags().Var(&format, "format", format.words())
 	return cmd
 }
 
@@ -121,25 +121,3 @@ func severity(p plans.Problem) string {
 	}
 	return "error"
 }
-
-// A format is the value of --format.
-type format string
-
-const (
-	textFormat format = "text"
-	jsonFormat format = "json"
-)
-
-// String, Set and Type make a format a flag value.
-func (f *format) String() string { return string(*f) }
-
-func (f *format) Set(s string) error {
-	switch v := format(s); v {
-	case textFormat, jsonFormat:
-		*f = v
-		return nil
-	}
-	return fmt.Errorf("want %s or %s", textFormat, jsonFormat)
-}
-
-func (f *format) Type() string { return "format" }
