@@ -251,7 +251,7 @@ func luminance(hex string) float64 {
 
 // Eighty thousand points make an image of moderate size.
 func TestThinnedImage(t *testing.T) {
-	texts := vectors(t, many())
+	texts, _ := vectors(t, many())
 	if want := "Thinned from 80000 points: each stretch keeps its lowest and highest."; !strings.Contains(texts, want) {
 		t.Errorf("SVG does not say %q", want)
 	}

@@ -37,13 +37,13 @@ func TestRandomCharts(t *testing.T) {
 		}
 		return rng.NormFloat64() * math.Pow(10, float64(rng.IntN(12)))
 	}
-	for i := range 600 {
+	for i := range 90 {
 		var data []byte
 		for range rng.IntN(60) {
 			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(number()))
 		}
 		c := fuzzed(data, rng.Uint32(), "name", number(), number())
-		if vectors(t, c); i%60 == 0 {
+		if vectors(t, c); i%30 == 0 {
 			draw(t, c)
 		}
 	}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -109,7 +110,7 @@ func (p *page) endLabels() []endLabel {
 		}
 		out = append(out, endLabel{i, (1 - fy) * p.plot.h, name})
 	}
-	slices.SortStableFunc(out, byPlace)
+	slices.SortStableFunc(out, func(a, b endLabel) int { return cmp.Compare(a.y, b.y) })
 	if !spread(out, 17, p.plot.h) {
 		return nil
 	}

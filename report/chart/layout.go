@@ -26,7 +26,6 @@ type page struct {
 	ys     scale
 	yTicks []tick
 	xTicks []tick
-	edged  int // points marked at an edge
 	taken  []rect
 	trails [][]xy // where the series run, for labels to keep away from
 	solid  []rect // bars, likewise
@@ -137,7 +136,7 @@ func (p *page) frame(y float64) {
 		left = max(left, p.width(t.text, smallSize))
 	}
 	for _, e := range p.direct {
-		right = max(right, p.width(e.name, textSize)+swatch+17)
+		right = max(right, p.width(e.name, textSize)+swatch+20)
 	}
 	p.plot.x = margin + left + 10
 	p.plot.y = y
@@ -228,7 +227,11 @@ func (p *page) footer(y float64) {
 		l.add(label{text: p.fit(name, textSize, p.plot.w), full: name, at: xy{p.plot.x + p.plot.w/2, y},
 			size: textSize, anchor: middle, ink: muted})
 	}
-	notes := append(p.d.notes(p.edged), p.c.Notes...)
+	edged := 0
+	if p.d.points > 0 {
+		edged = p.beyond()
+	}
+	notes := append(p.d.notes(edged), p.c.Notes...)
 	if len(notes) > 0 {
 		y += 8
 	}

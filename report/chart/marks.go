@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -75,7 +74,6 @@ func (p *page) run(l *layer, t track, run []sample) {
 		}
 		pts = append(pts, at.xy)
 		if f, ok := at.edge(); ok {
-			p.edged++
 			clipped = append(clipped, symbol{form: f, at: at.xy, ink: t.ink, hollow: true})
 		}
 	}
@@ -92,6 +90,20 @@ func (p *page) run(l *layer, t track, run []sample) {
 		}
 	}
 	l.add(clipped...)
+}
+
+// beyond counts the points of all series that lie beyond an edge, before thinning.
+func (p *page) beyond() int {
+	n := 0
+	for _, t := range p.d.tracks {
+		for i := range min(len(t.X), len(t.Y)) {
+			s := t.sample(i, p.d.xs, p.ys.kind)
+			if _, ok := p.spot(s.x, s.y).edge(); ok && !s.gap() {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // edge is the marker for a spot beyond an edge of the plot.
@@ -226,7 +238,6 @@ func (p *page) bars(l *layer, i int) {
 		l.add(block{r: r, ink: t.ink})
 		centre := xy{r.x + r.w/2, at.y}
 		if f, ok := at.edge(); ok {
-			p.edged++
 			l.add(symbol{form: f, at: centre, ink: text, hollow: true})
 		}
 		top := r.y
@@ -310,6 +321,3 @@ func (p *page) single() {
 		p.layers = append(p.layers, l)
 	}
 }
-
-// byPlace orders end labels from the top.
-func byPlace(a, b endLabel) int { return cmp.Compare(a.y, b.y) }

@@ -98,7 +98,8 @@ type Series struct {
 // Colors is the number of colours in the palette.
 const Colors = 6
 
-// Limit is a horizontal line at Value, in the unit of the y axis.
+// Limit is a horizontal line at Value, in the unit of the y axis. One that is so
+// far from the data that it would flatten them is told in words instead.
 type Limit struct {
 	Label string
 	Value float64
