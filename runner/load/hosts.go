@@ -37,12 +37,16 @@ const dualProbe = time.Second
 // server that may listen on one of them only; a family none of whose addresses
 // accepts a connection is left out then, unless neither does.
 func Resolve(ctx context.Context, t *plans.Target) ([]Host, error) {
+	return resolve(ctx, net.DefaultResolver, t)
+}
+
+func resolve(ctx context.Context, dns *net.Resolver, t *plans.Target) ([]Host, error) {
 	if len(t.URLs) == 0 {
 		return nil, fmt.Errorf("target %q has no URL", t.Name)
 	}
 	var hosts []Host
 	for _, u := range t.URLs {
-		addrs, err := lookup(ctx, u)
+		addrs, err := lookup(ctx, dns, u)
 		if err != nil {
 			return nil, err
 		}
@@ -60,13 +64,13 @@ func Resolve(ctx context.Context, t *plans.Target) ([]Host, error) {
 	return hosts, nil
 }
 
-func lookup(ctx context.Context, u plans.URL) ([]netip.Addr, error) {
+func lookup(ctx context.Context, dns *net.Resolver, u plans.URL) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(u.Host); err == nil {
 		return []netip.Addr{a}, nil
 	}
-	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Host)
+	addrs, err := dns.LookupNetIP(ctx, "ip", u.Host)
 	if err != nil {
-		if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
+		if e, ok := errors.AsType[*net.DNSError](err); ok && e.IsNotFound {
 			return nil, fmt.Errorf("no address found for host %q", u.Host)
 		}
 		return nil, fmt.Errorf("cannot look up host %q: %w", u.Host, err)

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"net"
 	"slices"
 	"strconv"
@@ -65,5 +66,66 @@ func TestResolveLocalhost(t *testing.T) {
 	wantCounts(t, l, 5, 0, 0, 0)
 	if port := strconv.Itoa(req.Target.URLs[0].Port); hosts[0].Authority != net.JoinHostPort("localhost", port) {
 		t.Errorf("authority = %q, want localhost:%s", hosts[0].Authority, port)
+	}
+}
+
+// nameServer answers every question for an IPv4 address with addrs, and others with none.
+func nameServer(t *testing.T, addrs ...[4]byte) *net.Resolver {
+	t.Helper()
+	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pc.Close() })
+	go func() {
+		buf := make([]byte, 512)
+		for {
+			n, from, err := pc.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			end := 12 // the name of the question, RFC 1035, 4.1.2
+			for end < n && buf[end] != 0 {
+				end += int(buf[end]) + 1
+			}
+			end += 5 // its end, type and class
+			if end > n {
+				continue
+			}
+			answer := append([]byte{buf[0], buf[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, buf[12:end]...)
+			if buf[end-3] == 1 { // type A
+				answer[7] = byte(len(addrs))
+				for _, a := range addrs {
+					answer = append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, a[0], a[1], a[2], a[3])
+				}
+			}
+			pc.WriteTo(answer, from)
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "udp", pc.LocalAddr().String())
+	}}
+}
+
+// C-12: a name with several addresses: load goes to all of them in turn.
+func TestResolveName(t *testing.T) {
+	t.Parallel()
+	a := serve(t, func(x *call) { x.ok("") })
+	port := a.url().Port
+	b := serveOn(t, net.JoinHostPort("127.0.0.2", strconv.Itoa(port)), func(x *call) { x.ok("") })
+	req := get(a)
+	req.Target.URLs[0].Host = "service.test"
+	cfg := config(t, get(a), hold(400, ms(500)))
+	var err error
+	cfg.Request = req
+	cfg.Hosts, err = resolve(t.Context(), nameServer(t, [4]byte{127, 0, 0, 2}, [4]byte{127, 0, 0, 1}, [4]byte{127, 0, 0, 2}), req.Target)
+	if err != nil || len(cfg.Hosts) != 2 || cfg.Hosts[0].Address != a.Addr().String() || cfg.Hosts[1].Address != b.Addr().String() {
+		t.Fatalf("resolve = %+v, %v, want both addresses, in order", cfg.Hosts, err)
+	}
+	l := run(t, cfg, a, b)
+	wantCounts(t, l, 200, 0, 0, 0)
+	if a.arrivals.Load() != 100 || b.arrivals.Load() != 100 || cfg.Hosts[1].Authority != "service.test:"+strconv.Itoa(port) {
+		t.Errorf("arrivals %d and %d, authority %q, want 100 each, the name", a.arrivals.Load(), b.arrivals.Load(), cfg.Hosts[1].Authority)
 	}
 }

@@ -3,15 +3,19 @@
 //
 // A dispatcher waits for the intended time of each arrival and hands it to a
 // connection; it never waits for the target. Connections are opened on demand,
-// up to MaxInFlight to each host, the one used last is used first, and a request is never
-// pipelined, never sent twice and never redirected unasked. When MaxInFlight
-// requests are under way an arrival waits in order, its intended time kept, or
-// is dropped, as the plan says. After a stall, waiting arrivals are sent as
-// fast as requests end: MaxInFlight bounds the catching up. The run ends at its planned time plus the
-// drain: what is in flight then is unfinished, what still waits is dropped.
+// up to MaxInFlight to each host, and the one used last is used first. A request
+// is never pipelined, never sent twice and never redirected unasked.
 //
-// Where a time begins: a request is sent when its first byte, or the attempt to
-// connect for it, goes out; its timeout counts from there.
+// When MaxInFlight requests are under way an arrival waits in order, its
+// intended time kept, or is dropped, as the plan says. After a stall, waiting
+// arrivals are sent as fast as requests end: MaxInFlight bounds the catching
+// up. The run ends at its planned time plus the drain: what is in flight then
+// is unfinished, what still waits is dropped.
+//
+// A request is sent when its first byte, or the attempt to connect for it, goes
+// out; its timeout counts from there. An idle connection is looked at before it
+// is used: one that the server has closed is replaced, which is no failure.
+// Once bytes of a request are written, its failure stands.
 package load
 
 import (
@@ -91,8 +95,8 @@ type engine struct {
 // now is the time since the start of the run in ns.
 func (e *engine) now() int64 { return int64(time.Since(e.base)) }
 
-// lead is the time from Run's call to the first arrival at the earliest, so
-// that the threads are there in time.
+// lead is how long the run's time 0 is ahead when it is set, so that the threads
+// are there in time.
 const lead = 5 * time.Millisecond
 
 // flushEvery is how often samples are brought to account at least.

@@ -79,8 +79,8 @@ func (a *account) recordParts(l *result.Load, end runEnd) error {
 		l.Segments = append(l.Segments, seg.record)
 	}
 	s := a.series
-	if over := end.offered + (end.drained - end.offered); over > 0 {
-		s.row(over - 1)
+	if end.drained > 0 {
+		s.row(end.drained - 1)
 	}
 	for i := range s.rows {
 		if i < len(end.level.seconds) {

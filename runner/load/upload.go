@@ -90,9 +90,6 @@ func (w *worker) transferAfterContinue(s *sample, req []byte, bodyAt int, deadli
 		return fail
 	}
 	w.conn.SetReadDeadline(deadline)
-	if w.e.dialer.over() {
-		return classify(errNoAnswer, "", "")
-	}
 	if !w.resp.continued && (w.resp.done() || w.resp.final()) {
 		fail := w.receive(s)
 		w.resp.keepAlive = false

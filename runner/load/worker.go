@@ -18,7 +18,7 @@ type worker struct {
 	conn *conn    // nil: not connected
 	jobs chan job // its next job, when it is idle; closed: no more
 
-	req  []byte
+	req  []byte // the request as rendered; shared and not to be changed where it is the same for all arrivals
 	read []byte
 	resp response
 	end  int64 // when the last byte of the last response came
@@ -99,18 +99,12 @@ func (w *worker) request(s *sample) *failure {
 	e := w.e
 	deadline := e.base.Add(time.Duration(s.sent) + e.timeout)
 	var bodyAt int
-	var req []byte
-	if e.render.fixed != nil {
-		req, bodyAt = e.render.render(nil, int(w.host), s.index)
-	} else {
-		w.req, bodyAt = e.render.render(w.req, int(w.host), s.index)
-		req = w.req
-	}
-	if fail := w.exchange(s, req, bodyAt, e.method == "HEAD", deadline); fail != nil {
+	w.req, bodyAt = e.render.render(w.req, int(w.host), s.index)
+	if fail := w.exchange(s, w.req, bodyAt, e.method == "HEAD", deadline); fail != nil {
 		return fail
 	}
 	if e.redirects > 0 && isRedirect(&w.resp) {
-		if fail := w.follow(s, req, bodyAt, deadline); fail != nil {
+		if fail := w.follow(s, w.req, bodyAt, deadline); fail != nil {
 			return fail
 		}
 	}
@@ -125,17 +119,17 @@ func (w *worker) exchange(s *sample, req []byte, bodyAt int, head bool, deadline
 	if fail := w.connect(s, deadline); fail != nil {
 		return fail
 	}
-	if w.conn.used {
-		s.reused++
-	}
-	w.conn.used = true
 	w.resp.reset(head, e.check.needBody)
 	w.conn.SetDeadline(deadline)
-	if e.dialer.over() { // its closing may have come before the deadline was set
-		return classify(errNoAnswer, "", "")
-	}
-	s.attempts++
+	before, used := s.bytesOut, w.conn.used
+	w.conn.used = true
 	fail := w.transfer(s, req, bodyAt, deadline)
+	if s.bytesOut > before {
+		s.attempts++
+		if used {
+			s.reused++
+		}
+	}
 	if fail != nil || !w.resp.keepAlive || !e.keepAlive {
 		w.drop()
 	}
