@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	clockSlack = time.Millisecond      // two clocks may differ by this, whatever the length
-	clockShare = 1.02                  // and by this factor
-	clockZero  = 50 * time.Millisecond // a clock that did not tick in this does not tick
-	clockLeast = 0.5                   // share of the wall time below which the subject's clock is doubted
+	clockSlack = time.Millisecond       // two clocks may differ by this, whatever the length
+	clockShare = 1.02                   // and by this factor
+	clockZero  = 500 * time.Millisecond // a clock that did not tick in this does not tick
+	clockLeast = 0.5                    // share of the wall time below which the subject's clock is doubted
 )
 
 // checkClock compares the subject's clock with ours. We wait at least as long as the subject works, so it cannot have

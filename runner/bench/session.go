@@ -14,7 +14,7 @@ import (
 const (
 	maxLine   = 64 << 10               // longest line of a subject
 	exitWait  = 2 * time.Second        // for a subject to end after "exit"
-	lastWords = 200 * time.Millisecond // for what a subject wrote before it ended
+	lastWords = 500 * time.Millisecond // for what a subject wrote before it ended
 )
 
 // A session is a conversation with one fresh process of the subject.

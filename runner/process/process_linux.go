@@ -115,28 +115,30 @@ func (p *Process) members() []identity {
 	if len(table) == 0 { // no /proc: the group is all there is
 		return p.alone()
 	}
-	return slices.DeleteFunc(p.tree(table), func(id identity) bool {
-		s, err := readStat(id.pid)
-		return err != nil || s.identity != id || s.zombie
-	})
+	var alive []identity
+	for _, s := range p.tree(table) {
+		if !s.zombie {
+			alive = append(alive, s.identity)
+		}
+	}
+	return alive
 }
 
 // tree picks the child and its descendants out of the process table, zombies too, and remembers them.
-func (p *Process) tree(table map[int]stat) []identity {
+func (p *Process) tree(table map[int]stat) []stat {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	children := map[int][]stat{}
 	for _, s := range table {
 		children[s.ppid] = append(children[s.ppid], s)
 	}
-	queue := []stat{}
+	var queue, tree []stat
 	for _, s := range table {
 		if p.ours(s) {
 			queue = append(queue, s)
 		}
 	}
 	found := map[identity]bool{}
-	var tree []identity
 	for len(queue) > 0 {
 		s := queue[0]
 		queue = queue[1:]
@@ -144,7 +146,7 @@ func (p *Process) tree(table map[int]stat) []identity {
 			continue
 		}
 		found[s.identity], p.known[s.identity] = true, true
-		tree = append(tree, s.identity)
+		tree = append(tree, s)
 		queue = append(queue, children[s.pid]...)
 	}
 	return tree
@@ -187,9 +189,16 @@ func (p *Process) end(grace time.Duration) error {
 	return nil
 }
 
-// killAll sends SIGKILL until nothing is left, since a process may fork while it is being killed.
+// killAll sends SIGKILL until nothing is left in two looks at the process table: a process may fork while it is being
+// killed, and be gone itself before a look comes to it.
 func (p *Process) killAll(left []identity) error {
-	for deadline := time.Now().Add(killWait); len(left) > 0; left = p.members() {
+	deadline := time.Now().Add(killWait)
+	for empty := 0; empty < 2; left = p.members() {
+		if len(left) == 0 {
+			empty++
+			continue
+		}
+		empty = 0
 		if time.Now().After(deadline) {
 			return fmt.Errorf("command %q: %d of its processes cannot be killed, the first is %d", p.cmd.Args[0], len(left), left[0].pid)
 		}
@@ -242,9 +251,9 @@ func kill(id identity, sig unix.Signal) {
 
 // reapOrphans takes the zombies of descendants that were handed to us. Nobody else waits for them.
 func (p *Process) reapOrphans() {
-	for _, id := range p.tree(processTable()) {
-		if s, err := readStat(id.pid); err == nil && s.identity == id && s.zombie && s.ppid == os.Getpid() {
-			_, _ = unix.Wait4(id.pid, nil, unix.WNOHANG, nil)
+	for _, s := range p.tree(processTable()) {
+		if s.zombie && s.ppid == os.Getpid() {
+			_, _ = unix.Wait4(s.pid, nil, unix.WNOHANG, nil)
 		}
 	}
 }

@@ -140,6 +140,22 @@ func TestStopEndsADaemon(t *testing.T) {
 	}
 }
 
+// Processes that are being made while they are killed, each in its own session and without a parent.
+func TestStopEndsAStorm(t *testing.T) {
+	t.Parallel()
+	p := start(t, sh("i=0; while [ $i -lt 150 ]; do (setsid sleep 600 &); i=$((i+1)); done"))
+	eventually(t, "the storm has begun", func() bool { return len(p.PIDs()) > 10 })
+	if err := p.Stop(0); err != nil {
+		t.Error(err)
+	}
+	for pid, s := range processTable() {
+		if hasCookie(pid, p.cookie) && !s.zombie {
+			t.Errorf("process %d is left", pid)
+			kill(s.identity, syscall.SIGKILL)
+		}
+	}
+}
+
 // A group whose leader has ended gets its SIGTERM too.
 func TestStopEndsALeaderlessGroup(t *testing.T) {
 	t.Parallel()
