@@ -237,6 +237,15 @@ func TestEvaluatePrintsTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	readme, err := os.ReadFile("../../predictor/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if text := strings.TrimSpace(line); strings.Contains(text, "  ") && !strings.Contains(string(readme), " "+text+"\n") {
+			t.Errorf("predictor/README.md lacks the line %q", text)
+		}
+	}
 	for _, want := range []string{
 		`(?m)^ *method +RMSE +NDCG@10 +Recall@10$`,
 		`(?m)^ *model +0\.8\d{3} +0\.1\d{3} +0\.1\d{3}$`,

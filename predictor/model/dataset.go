@@ -180,16 +180,6 @@ func (ds *Dataset) checkPairs() error {
 	return nil
 }
 
-// Subset returns the dataset of the first users only; the movies stay.
-func (ds *Dataset) Subset(users int) *Dataset {
-	users = min(users, len(ds.UserIDs))
-	end := slices.IndexFunc(ds.Ratings, func(r Rating) bool { return int(r.User) >= users })
-	if end < 0 {
-		end = len(ds.Ratings)
-	}
-	return &Dataset{UserIDs: ds.UserIDs[:users], Movies: ds.Movies, Ratings: ds.Ratings[:end]}
-}
-
 // Split cuts ratings, which must be in the dataset's order, by time: each user's
 // last fifth (rounded down, at least one of two or more) becomes held.
 // Ratings of the same second are ordered by movie.

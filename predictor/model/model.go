@@ -119,7 +119,7 @@ func (m *Model) binNear() {
 // Name identifies the model by format version and checksum.
 func (m *Model) Name() string { return m.name }
 
-// Users and Movies return how many the model knows.
+// Users returns how many users the model knows.
 func (m *Model) Users() int { return len(m.userIDs) }
 
 // Movies returns how many movies the model knows.
@@ -139,9 +139,6 @@ func (m *Model) Movie(id int) (int32, bool) {
 	at, ok := m.byID[id]
 	return at, ok
 }
-
-// UserID returns the id of a user's index.
-func (m *Model) UserID(u int32) int { return int(m.userIDs[u]) }
 
 // MovieID returns the id of a movie's index.
 func (m *Model) MovieID(i int32) int { return int(m.movies[i].id) }
