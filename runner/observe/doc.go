@@ -27,7 +27,8 @@
 //	         errors       not in /proc
 //	network  utilisation  busiest interface, of its speed                        70 %, 95 %
 //	         saturation   packets dropped and TCP segments sent again, share     0.01 %, 1 %
-//	                      overflows of accept and socket queues                  0, 1
+//	                      if together at least, per second                       1, 10
+//	                      overflows of accept and socket queues                  none, 1
 //	         errors       packets received or sent with an error                 1
 //
 // The limits of cpu and network saturation are those from which a load generator's own figures are suspect and invalid.

@@ -96,6 +96,7 @@ func TestUSELevels(t *testing.T) {
 		{"busy disk", func(u []result.USE) result.USECell { return u[2].Utilisation }, func(m machine) { m.disk(990, 0) }, "saturated", 0.99},
 		{"dropped", func(u []result.USE) result.USECell { return u[3].Saturation }, func(m machine) { m.net(98_000, 10, 0) }, "saturated", 10.0 / 980},
 		{"sent again", func(u []result.USE) result.USECell { return u[3].Saturation }, func(m machine) { m.tcp(10000, 5, 0, 0) }, "high", 0.0005},
+		{"few of few", func(u []result.USE) result.USECell { return u[3].Saturation }, func(m machine) { m.tcp(10, 5, 0, 0) }, "high", 0.5},
 		{"accept queue", func(u []result.USE) result.USECell { return u[3].Saturation }, func(m machine) { m.tcp(10000, 0, 1, 0) }, "saturated", 0},
 		{"network errors", func(u []result.USE) result.USECell { return u[3].Errors }, func(m machine) { m.net(0, 0, 7) }, "high", 7},
 	} {

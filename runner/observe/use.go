@@ -24,6 +24,7 @@ var (
 	diskQueue    = limit{2, 16}
 	networkBusy  = limit{0.70, 0.95}
 	networkLoss  = limit{0.0001, 0.01}
+	lossPerS     = limit{1, 10}
 	queueOverrun = limit{1, 1}
 	anyError     = limit{1, inf}
 )
@@ -240,8 +241,15 @@ func networkSaturation(diffs []diff) result.USECell {
 		return absent("no network counters in /proc")
 	}
 	loss := max(drops/max(packets, 1), again/max(sent, 1))
+	perS := (drops + again) / seconds(diffs)
 	cell := networkLoss.cell(loss, "share", "%.0f packets dropped, %.0f TCP segments sent again, %.0f overflows of accept queues, %.0f of socket queues",
 		drops, again, overflows, backlog)
+	switch { // a share of little traffic says little
+	case perS < lossPerS.high:
+		cell.Level = result.LevelOK
+	case perS < lossPerS.saturated && cell.Level == result.LevelSaturated:
+		cell.Level = result.LevelHigh
+	}
 	if queueOverrun.level(overflows+backlog) == result.LevelSaturated {
 		cell.Level = result.LevelSaturated
 	}
