@@ -27,6 +27,7 @@ type behaviour struct {
 	hang   bool
 	delay  time.Duration
 	every  int64 // which answers are delayed
+	dies   int64 // the answer before which the process ends; 0 for never
 	served atomic.Int64
 }
 
@@ -56,6 +57,9 @@ func parseBehaviour(text string) (*behaviour, error) {
 
 func (b *behaviour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := b.served.Add(1)
+	if n == b.dies {
+		os.Exit(7)
+	}
 	if b.hang {
 		<-r.Context().Done()
 		return
@@ -73,7 +77,7 @@ func testserver() {
 	mode := flag.String("mode", "ok", "behaviour")
 	pid := flag.String("pid", "", "file")
 	stubborn := flag.Bool("stubborn", false, "do not stop at SIGTERM")
-	dies := flag.Duration("dies", 0, "time until it ends by itself")
+	dies := flag.Int64("dies", 0, "number of the request at which it ends by itself")
 	flag.Parse()
 	b, err := parseBehaviour(*mode)
 	if err != nil {
@@ -84,9 +88,7 @@ func testserver() {
 			log.Fatal(err)
 		}
 	}
-	if *dies > 0 {
-		time.AfterFunc(*dies, func() { os.Exit(7) })
-	}
+	b.dies = *dies
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
 	go func() {
