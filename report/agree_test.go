@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/perfplan/perfplan/runner/result"
@@ -27,6 +28,18 @@ func printAll(t *testing.T, r *result.Result) printed {
 		}
 	}
 	return printed{out[0].String(), out[1].String(), out[2].String(), out[3].String(), out[4].String()}
+}
+
+// samplesPrinted keeps what was printed of the samples, by name.
+var samplesPrinted sync.Map
+
+func printSample(t *testing.T, name string) printed {
+	t.Helper()
+	p, ok := samplesPrinted.Load(name)
+	if !ok {
+		p, _ = samplesPrinted.LoadOrStore(name, printAll(t, sampleRuns[name]()))
+	}
+	return p.(printed)
 }
 
 func (p printed) all() map[string]string {
@@ -126,55 +139,56 @@ func TestC25AllOutputsAgree(t *testing.T) {
 
 // C-23: JUnit passes exactly when the run does, for whatever reason it did not.
 func TestC23JUnitPassesAsTheRunDoes(t *testing.T) {
-	runs := map[string]*result.Result{}
 	for name, make := range sampleRuns {
-		runs[name] = make()
+		checkJUnit(t, name, make(), printSample(t, name).junit)
 	}
 	down := run("", 4, "")
 	down.Error = "target predictor: did not answer within 20s"
-	runs["down"] = down
+	checkJUnit(t, "down", down, printAll(t, down).junit)
 	odd := passing()
 	odd.Outcome, odd.ExitCode, odd.Reason = result.Inconclusive, 5, "stage warm: the response time never settled"
 	odd.Stages[1].Outcome, odd.Stages[1].Reason = result.Inconclusive, "the response time never settled"
-	runs["unsettled"] = odd
-	for name, r := range runs {
-		var suites junitSuites
-		if err := xml.Unmarshal([]byte(printAll(t, r).junit), &suites); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
+	checkJUnit(t, "unsettled", odd, printAll(t, odd).junit)
+}
+
+func checkJUnit(t *testing.T, name string, r *result.Result, text string) {
+	t.Helper()
+	var suites junitSuites
+	if err := xml.Unmarshal([]byte(text), &suites); err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	bad := suites.Failures + suites.Errors
+	if (bad == 0) != (r.Outcome == result.Pass) {
+		t.Errorf("%s: outcome %q but %d failures and %d errors", name, r.Outcome, suites.Failures, suites.Errors)
+	}
+	if r.Outcome == result.Fail && suites.Failures == 0 {
+		t.Errorf("%s: failed without a failure", name)
+	}
+	tests, failures, errs := 0, 0, 0
+	for _, s := range suites.Suites {
+		for _, c := range s.Cases {
+			tests++
+			failures += bit(c.Failure != nil)
+			errs += bit(c.Error != nil)
 		}
-		bad := suites.Failures + suites.Errors
-		if (bad == 0) != (r.Outcome == result.Pass) {
-			t.Errorf("%s: outcome %q but %d failures and %d errors", name, r.Outcome, suites.Failures, suites.Errors)
-		}
-		if r.Outcome == result.Fail && suites.Failures == 0 {
-			t.Errorf("%s: failed without a failure", name)
-		}
-		tests, failures, errs := 0, 0, 0
-		for _, s := range suites.Suites {
-			for _, c := range s.Cases {
-				tests++
-				failures += bit(c.Failure != nil)
-				errs += bit(c.Error != nil)
-			}
-		}
-		if tests != suites.Tests || failures != suites.Failures || errs != suites.Errors {
-			t.Errorf("%s: counts say %d, %d, %d, the cases %d, %d, %d", name, suites.Tests, suites.Failures, suites.Errors, tests, failures, errs)
-		}
+	}
+	if tests != suites.Tests || failures != suites.Failures || errs != suites.Errors {
+		t.Errorf("%s: counts say %d, %d, %d, the cases %d, %d, %d", name, suites.Tests, suites.Failures, suites.Errors, tests, failures, errs)
 	}
 }
 
 // C-26: where nothing was measured it says so, in every format.
 func TestC26NoGoodSample(t *testing.T) {
 	for _, name := range []string{"nogood", "empty", "interrupted"} {
-		p := printAll(t, sampleRuns[name]())
+		p := printSample(t, name)
 		for format, text := range p.all() {
 			if bad := regexp.MustCompile(`NaN|Inf\b|9223372036854775807|-9223372036854775808|%!`).FindString(text); bad != "" {
 				t.Errorf("%s: %s holds %q", name, format, bad)
 			}
 		}
 	}
-	p := printAll(t, noGood())
+	p := printSample(t, "nogood")
 	for _, want := range []string{"response last byte − intended 0 n/a n/a n/a n/a n/a n/a n/a n/a", "refused target 10 100% dial tcp 127.0.0.1:8080: connect: connection refused", "Failed p99 < 150ms in hold"} {
 		if !strings.Contains(plainText(p.html), want) {
 			t.Errorf("the page does not say %q", want)
@@ -191,7 +205,7 @@ func TestC26NoGoodSample(t *testing.T) {
 // C-15, C-16: what had no answer is a lower bound, and the set behind a percentile is named.
 func TestC15LowerBoundsAndSets(t *testing.T) {
 	r := timeouts()
-	p := printAll(t, r)
+	p := printSample(t, "timeouts")
 	for format, text := range map[string]string{"HTML": plainText(p.html), "Markdown": p.markdown, "text": p.text, "JUnit": p.junit} {
 		if !strings.Contains(text, "≥ 10") {
 			t.Errorf("%s shows no time as ≥ 10 s", format)
@@ -208,7 +222,7 @@ func TestC15LowerBoundsAndSets(t *testing.T) {
 	}
 	failed := errorful().Stages[2].Load
 	want := fmt.Sprintf("The other %s failed or were dropped; they are not in these percentiles and count as over the limit in every SLO.", count(failed.Failed))
-	if page := plainText(printAll(t, errorful()).html); !strings.Contains(page, want) {
+	if page := plainText(printSample(t, "errors").html); !strings.Contains(page, want) {
 		t.Errorf("the page does not say %q", want)
 	}
 }
@@ -248,7 +262,7 @@ func TestSameBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if first, second := printAll(t, r), printAll(t, stored); first != second {
+		if first, second := printSample(t, name), printAll(t, stored); first != second {
 			t.Errorf("%s: the stored record prints otherwise", name)
 		}
 	}

@@ -16,7 +16,10 @@ func firstFailure(r *result.Result) answer {
 			if st.Outcome != want {
 				continue
 			}
-			a.Badge, a.Anchor, a.Detail = outcomeBadge(st.Outcome), anchor(i), st.Reason
+			a.Badge, a.Anchor = outcomeBadge(st.Outcome), anchor(i)
+			if !strings.Contains(r.Reason, st.Reason) { // else the verdict has just told it
+				a.Detail = st.Reason
+			}
 			a.Text = st.Name
 			if want != result.Fail {
 				a.Text = "None failed. First without a verdict: " + st.Name
@@ -171,10 +174,10 @@ func warningsOf(ws []result.Warning, stage, anchor string) []warning {
 	return out
 }
 
-// sentence is the whole answer in one line, without the detail where it was told before.
-func (a answer) sentence(told string) string {
+// sentence is the whole answer in one line.
+func (a answer) sentence() string {
 	text := a.Text
-	if a.Detail != "" && !strings.Contains(told, a.Detail) {
+	if a.Detail != "" {
 		text = strings.TrimSuffix(text, ".") + ": " + a.Detail
 	}
 	if a.Fix != "" {

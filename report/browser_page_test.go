@@ -97,7 +97,7 @@ func openTab(t *testing.T, path string, l look) *tab {
 	}
 	ctx, stop := chromedp.NewContext(browser.ctx)
 	t.Cleanup(stop)
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(l.width, l.height)); err != nil {
+	if err := chromedp.Do(ctx); err != nil { // starts the tab, whose life the time limit must not end
 		t.Fatal(err)
 	}
 	ctx, stopWaiting := context.WithTimeout(ctx, time.Minute)
@@ -105,13 +105,7 @@ func openTab(t *testing.T, path string, l look) *tab {
 	tb := &tab{t: t, ctx: ctx}
 	page := (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 	tb.listen(page)
-	scheme := "light"
-	if l.dark {
-		scheme = "dark"
-	}
-	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
-		t.Fatal(err)
-	}
+	tb.show(l)
 	if _, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: l.noScript}); err != nil {
 		t.Fatal(err)
 	}
@@ -119,6 +113,22 @@ func openTab(t *testing.T, path string, l look) *tab {
 		t.Fatal(err)
 	}
 	return tb
+}
+
+// show sets the size of the page and the colour scheme that its reader prefers.
+func (tb *tab) show(l look) {
+	tb.t.Helper()
+	scheme := "light"
+	if l.dark {
+		scheme = "dark"
+	}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	if _, err := chromedp.Call(tb.ctx, emulation.SetEmulatedMedia, media); err != nil {
+		tb.t.Fatal(err)
+	}
+	if err := chromedp.Do(tb.ctx, chromedp.EmulateViewport(l.width, l.height)); err != nil {
+		tb.t.Fatal(err)
+	}
 }
 
 // listen notes what the page complains about and asks for until the tab is closed.

@@ -40,8 +40,8 @@ func elements(t *testing.T, page string) (n map[string]int, links []string) {
 
 // C-27, C-29: no element and no outward reference comes from names of a plan.
 func TestC27C29NothingFromNames(t *testing.T) {
-	for name, make := range sampleRuns {
-		page := printAll(t, make()).html
+	for name := range sampleRuns {
+		page := printSample(t, name).html
 		n, links := elements(t, page)
 		for _, element := range []string{"img", "iframe", "object", "embed", "image", "form", "base", "uuid", "foreignObject"} {
 			if n[element] > 0 {
@@ -63,7 +63,7 @@ func TestC27C29NothingFromNames(t *testing.T) {
 }
 
 func TestC27NamesStandLiterally(t *testing.T) {
-	p := printAll(t, hostile())
+	p := printSample(t, "hostile")
 	page := plainText(p.html)
 	for _, name := range hostileNames() {
 		if !strings.Contains(page, name) {
@@ -92,7 +92,7 @@ func TestC27NamesStandLiterally(t *testing.T) {
 }
 
 func TestC27MarkdownRows(t *testing.T) {
-	p := printAll(t, hostile())
+	p := printSample(t, "hostile")
 	rows := 0
 	for line := range strings.SplitSeq(p.markdown, "\n") {
 		if !strings.HasPrefix(line, "|") {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/perfplan/perfplan/runner/hist"
 	"github.com/perfplan/perfplan/runner/result"
@@ -42,11 +43,8 @@ func TestWriteAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := noGood()
-	for range 2 {
-		if err := WriteAll(dir, r); err != nil {
-			t.Fatal(err)
-		}
+	if err := WriteAll(dir, noGood()); err != nil {
+		t.Fatal(err)
 	}
 	want := []string{
 		"charts/hold-counts.png", "charts/hold-counts.svg", "charts/hold-inflight.png", "charts/hold-inflight.svg", "charts/hold-time.png", "charts/hold-time.svg",
@@ -182,16 +180,17 @@ func TestHlog(t *testing.T) {
 // C-28: records with holes and odd figures are printed all the same.
 func TestOddRecords(t *testing.T) {
 	t.Parallel()
+	short := simulation{segments: []segmentSpec{{"ramp", 10, 50, 2 * time.Second}, {"step", 50, 50, 2 * time.Second}}, median: 5e6, maxInFlight: 8, limit: 150e6}
 	spoil := map[string]func(r *result.Result){
-		"no series":        func(r *result.Result) { r.Stages[2].Load.Series = nil },
-		"no segments":      func(r *result.Result) { r.Stages[2].Load.Segments = nil },
-		"no histogram":     func(r *result.Result) { r.Stages[2].Load.Response.Histogram = "" },
-		"broken histogram": func(r *result.Result) { r.Stages[2].Load.Response.Histogram = "HISTFAAAA" },
-		"one second":       func(r *result.Result) { r.Stages[2].Load.Series = r.Stages[2].Load.Series[:1] },
-		"no observation":   func(r *result.Result) { r.Stages[2].Observation = nil },
-		"nothing observed": func(r *result.Result) { r.Stages[2].Observation = &result.Observation{} },
-		"no load":          func(r *result.Result) { r.Stages[2].Load = nil },
-		"empty load":       func(r *result.Result) { r.Stages[2].Load = &result.Load{} },
+		"no series":        func(r *result.Result) { r.Stages[1].Load.Series = nil },
+		"no segments":      func(r *result.Result) { r.Stages[1].Load.Segments = nil },
+		"no histogram":     func(r *result.Result) { r.Stages[1].Load.Response.Histogram = "" },
+		"broken histogram": func(r *result.Result) { r.Stages[1].Load.Response.Histogram = "HISTFAAAA" },
+		"one second":       func(r *result.Result) { r.Stages[1].Load.Series = r.Stages[1].Load.Series[:1] },
+		"no observation":   func(r *result.Result) { r.Stages[1].Observation = nil },
+		"nothing observed": func(r *result.Result) { r.Stages[1].Observation = &result.Observation{} },
+		"no load":          func(r *result.Result) { r.Stages[1].Load = nil },
+		"empty load":       func(r *result.Result) { r.Stages[1].Load = &result.Load{} },
 		"no fit":           func(r *result.Result) { r.Stages[0].Microbenchmark.Fit = nil },
 		"empty benchmark":  func(r *result.Result) { r.Stages[0].Microbenchmark = &result.Microbenchmark{} },
 		"one size, no samples": func(r *result.Result) {
@@ -202,11 +201,11 @@ func TestOddRecords(t *testing.T) {
 				r.Stages[i].Name = ""
 			}
 		},
-		"empty interval": func(r *result.Result) { r.Stages[2].SLO[0].Interval = &result.Interval{} },
+		"empty interval": func(r *result.Result) { r.Stages[1].SLO[0].Interval = &result.Interval{} },
 		"under way":      func(r *result.Result) { r.Finished, r.Outcome = nil, "" },
 	}
 	for name, change := range spoil {
-		r := passing()
+		r := run(result.Pass, 0, "", benchStage(), loadStage("hold", result.Pass, "", short, result.Pass))
 		change(r)
 		for format, text := range printAll(t, r).all() {
 			if strings.Contains(text, "NaN") || strings.Contains(text, "%!") {

@@ -16,7 +16,7 @@ func TestGolden(t *testing.T) {
 	charts := regexp.MustCompile(`(?s)<svg [^>]*class="chart".*?</svg>\n`)
 	styles := regexp.MustCompile(`(?s)<style>.*?</style>`)
 	for _, name := range []string{"pass", "errors", "capped", "nogood", "interrupted"} {
-		p := printAll(t, sampleRuns[name]())
+		p := printSample(t, name)
 		page := styles.ReplaceAllString(charts.ReplaceAllString(p.html, "(chart)"), "<style></style>")
 		for ending, got := range map[string]string{".html": page, ".junit.xml": p.junit, ".md": p.markdown, ".csv": p.csv, ".txt": p.text} {
 			path := filepath.Join("testdata", "golden", name+ending)

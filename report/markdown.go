@@ -32,7 +32,7 @@ func WriteMarkdown(w io.Writer, m *Model) error {
 		b.WriteString("\n")
 	}
 	for _, a := range m.Answers {
-		fmt.Fprintf(&b, "- **%s**: %s\n", md(strings.TrimSuffix(a.Question, "?")), md(a.sentence(m.Why)))
+		fmt.Fprintf(&b, "- **%s**: %s\n", md(strings.TrimSuffix(a.Question, "?")), md(a.sentence()))
 	}
 	b.WriteString("\n")
 	for _, st := range m.Stages {

@@ -33,8 +33,8 @@
     marked.forEach(function (e) { e.classList.add('at'); });
     tip.hidden = false;
     var w = tip.offsetWidth, h = tip.offsetHeight;
-    tip.style.left = Math.max(8, Math.min(x + 14, innerWidth - w - 8)) + 'px';
-    tip.style.top = (y + h + 24 > innerHeight ? Math.max(8, y - h - 14) : y + 16) + 'px';
+    tip.style.left = scrollX + Math.max(8, Math.min(x + 14, document.documentElement.clientWidth - w - 8)) + 'px';
+    tip.style.top = scrollY + (y + h + 24 > innerHeight ? Math.max(8, y - h - 14) : y + 16) + 'px';
   }
 
   function places(svg) {
@@ -72,7 +72,6 @@
       show(nearest(svg, box.left + xs[at]), box.left + xs[at], box.top + box.height / 3);
     });
   });
-  addEventListener('scroll', hide, { passive: true });
 
   document.querySelectorAll('.copyable').forEach(function (box) {
     var pre = box.querySelector('pre'), button = document.createElement('button');

@@ -71,7 +71,7 @@ func loadSLOs(l *result.Load, p99 result.Outcome) []result.SLO {
 	a.Censored = l.Response.CensoredFromNS != nil
 	a.Segment = l.Segments[len(l.Segments)-1].Name
 	over := float64(l.Segments[len(l.Segments)-1].OverResponse[0]) / float64(max(1, l.Segments[len(l.Segments)-1].Offered))
-	a.Interval = &result.Interval{Of: "share over the limit", Lo: ref(over * 0.9), Hi: ref(over*1.1 + 0.001), Confidence: .95}
+	a.Interval = &result.Interval{Of: "share over the limit", Lo: ref(over * 0.9), Hi: ref(min(1, over*1.1+0.001)), Confidence: .95}
 	for _, seg := range l.Segments {
 		a.Segments = append(a.Segments, result.SLOSegment{Segment: seg.Name, Outcome: p99, State: a.State, Value: floatOf(seg.Response.P99NS), Samples: seg.Offered,
 			Interval: a.Interval, Reason: a.Reason})
@@ -228,7 +228,7 @@ func hostileNames() []string {
 
 func hostile() *result.Result {
 	r := run(result.Fail, 1, "")
-	short := simulation{segments: []segmentSpec{{"step", 20, 20, 2 * time.Second}, {"step", 40, 40, 2 * time.Second}}, median: 5 * time.Millisecond, spread: 0.2, maxInFlight: 8, limit: 150 * time.Millisecond, errors: 0.2, errorKind: "status"}
+	short := simulation{segments: []segmentSpec{{"step", 20, 20, time.Second}, {"step", 40, 40, time.Second}}, median: 5 * time.Millisecond, spread: 0.2, maxInFlight: 8, limit: 150 * time.Millisecond, errors: 0.2, errorKind: "status"}
 	for _, name := range hostileNames() {
 		st := loadStage(name, result.Fail, "of "+name, short, result.Fail)
 		st.SLO[0].Text, st.SLO[0].Segment = "p99 < 150ms in "+name, name

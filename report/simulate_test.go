@@ -1,9 +1,13 @@
 package report
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/perfplan/perfplan/runner/hist"
@@ -41,7 +45,8 @@ func (s segmentSpec) name() string {
 
 func ref[T any](v T) *T { return &v }
 
-func distribution(h *hist.Hist, censored int64) result.Distribution {
+// figures are a distribution without its histogram, which is slow to encode.
+func figures(h *hist.Hist, censored int64) result.Distribution {
 	d := result.Distribution{Count: h.Count()}
 	if d.Count == 0 {
 		return d
@@ -52,6 +57,14 @@ func distribution(h *hist.Hist, censored int64) result.Distribution {
 	d.SumNS = h.Mean() * float64(d.Count)
 	if censored > 0 {
 		d.CensoredFromNS = &censored
+	}
+	return d
+}
+
+func distribution(h *hist.Hist, censored int64) result.Distribution {
+	d := figures(h, censored)
+	if d.Count == 0 {
+		return d
 	}
 	text, err := h.Encode()
 	if err != nil {
@@ -69,7 +82,23 @@ type tallies struct {
 	busy                                              int64
 }
 
+// simulated keeps what was simulated before, by simulation: encoding histograms is slow under the race detector.
+var simulated sync.Map
+
+// run returns a record that may be changed.
 func (s simulation) run() *result.Load {
+	key := fmt.Sprintf("%+v", s)
+	kept, ok := simulated.Load(key)
+	if !ok {
+		kept, _ = simulated.LoadOrStore(key, s.simulate())
+	}
+	l := *kept.(*result.Load)
+	l.Errors, l.Segments, l.Hosts, l.Series = slices.Clone(l.Errors), slices.Clone(l.Segments), slices.Clone(l.Hosts), slices.Clone(l.Series)
+	l.Intervals, l.Status = slices.Clone(l.Intervals), maps.Clone(l.Status)
+	return &l
+}
+
+func (s simulation) simulate() *result.Load {
 	r := rand.New(rand.NewPCG(1, 2))
 	if s.timeout == 0 {
 		s.timeout = 10 * time.Second
@@ -182,8 +211,8 @@ func (s simulation) censored() int64 {
 
 func (s simulation) segment(t *tallies, spec segmentSpec, start int64, length time.Duration, planned int64) result.Segment {
 	seg := result.Segment{Counts: t.counts, Name: spec.name(), Kind: spec.kind, FromPerS: spec.from, ToPerS: spec.to, StartNS: start, DurationNS: int64(length),
-		Planned: planned, Response: distribution(&t.response, s.censored()), Service: distribution(&t.service, s.censored()), Lag: distribution(&t.lag, 0),
-		DispatchLag: distribution(&t.dispatch, 0), Capped: t.capped, OverResponse: []int64{t.over}, OverService: []int64{t.counts.Failed}}
+		Planned: planned, Response: figures(&t.response, s.censored()), Service: figures(&t.service, s.censored()), Lag: figures(&t.lag, 0),
+		DispatchLag: figures(&t.dispatch, 0), Capped: t.capped, OverResponse: []int64{t.over}, OverService: []int64{t.counts.Failed}}
 	if length > 0 {
 		seg.ThroughputPerS = float64(t.counts.Completed) / length.Seconds()
 		seg.MeanInFlight = float64(t.busy) / float64(length)
@@ -193,8 +222,8 @@ func (s simulation) segment(t *tallies, spec segmentSpec, start int64, length ti
 
 func (s simulation) finish(l *result.Load, all *tallies, hosts []tallies, seconds []*tallies, done map[int64][2]int64, timeouts int64) {
 	l.Counts, l.DrainNS = all.counts, 41e6
-	l.Response, l.Service, l.Lag = distribution(&all.response, s.censored()), distribution(&all.service, s.censored()), distribution(&all.lag, 0)
-	l.Waiting, l.DispatchLag, l.FailedResponse = distribution(&all.waiting, 0), distribution(&all.dispatch, 0), distribution(&all.failed, 0)
+	l.Response, l.Service, l.Lag = distribution(&all.response, s.censored()), distribution(&all.service, s.censored()), figures(&all.lag, 0)
+	l.Waiting, l.DispatchLag, l.FailedResponse = figures(&all.waiting, 0), figures(&all.dispatch, 0), figures(&all.failed, 0)
 	if d := float64(l.DurationNS) / 1e9; d > 0 {
 		l.OfferedPerS, l.ThroughputPerS = float64(l.Offered)/d, float64(l.Completed)/d
 	}
@@ -214,7 +243,7 @@ func (s simulation) finish(l *result.Load, all *tallies, hosts []tallies, second
 		l.Status["200"] = l.Completed
 	}
 	for i := range hosts {
-		l.Hosts = append(l.Hosts, result.Host{Counts: hosts[i].counts, Address: "127.0.0." + strconv.Itoa(i+1) + ":8080", Response: distribution(&hosts[i].response, s.censored())})
+		l.Hosts = append(l.Hosts, result.Host{Counts: hosts[i].counts, Address: "127.0.0." + strconv.Itoa(i+1) + ":8080", Response: figures(&hosts[i].response, s.censored())})
 	}
 	l.Wire = result.Wire{Attempts: l.Sent, Opened: int64(s.maxInFlight), Reused: max(0, l.Sent-int64(s.maxInFlight)), BytesOut: 310 * l.Sent, BytesIn: 6700 * l.Completed, BodyBytes: 6500 * l.Completed}
 	flight := int64(0)
@@ -226,7 +255,7 @@ func (s simulation) finish(l *result.Load, all *tallies, hosts []tallies, second
 			sec.P50NS, sec.P99NS, sec.MaxNS = d.P50NS, d.P99NS, d.MaxNS
 			l.Intervals = append(l.Intervals, result.HistInterval{StartNS: sec.TNS, EndNS: sec.TNS + 1e9, Histogram: d.Histogram})
 		}
-		if d := distribution(&t.lag, 0); d.Count > 0 {
+		if d := figures(&t.lag, 0); d.Count > 0 {
 			sec.LagMaxNS = d.MaxNS
 		}
 		l.Series = append(l.Series, sec)

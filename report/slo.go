@@ -48,12 +48,15 @@ func samples(n int64) string {
 
 // setOf says which requests an SLO's samples are.
 func setOf(s result.SLO) string {
+	if s.Samples == 0 {
+		return ""
+	}
 	set := s.Set
 	if set == "" && s.Unit == "ns" && quantileOf(s.Metric) >= 0 && !strings.HasPrefix(s.Metric, "time[") {
 		set = "offered requests; failed ones count as over the limit"
 	}
-	if set == "" || s.Samples == 0 {
-		return set
+	if set == "" {
+		return ""
 	}
 	return "of " + count(s.Samples) + " " + set
 }

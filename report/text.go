@@ -37,7 +37,7 @@ func WriteText(w io.Writer, m *Model, color bool, width int) error {
 	}
 	t.line("")
 	for _, a := range m.Answers {
-		t.wrap(0, strings.TrimSuffix(a.Question, "?")+": "+a.sentence(m.Why))
+		t.wrap(0, strings.TrimSuffix(a.Question, "?")+": "+a.sentence())
 	}
 	_, err := w.Write(t.b.Bytes())
 	return err
