@@ -115,6 +115,7 @@ func (r *run) carryOut(ctx context.Context) error {
 // stage runs, judges and stores one stage.
 func (r *run) stage(ctx context.Context, i int, st *plans.Stage) error {
 	r.opt.Events(StageStarted{Index: i, Count: len(r.plan.Stages), Stage: st})
+	r.sampler.Read() // so that the first interval begins with the stage
 	begin := time.Now()
 	rec := result.Stage{
 		Name: st.Name, Kind: st.Work.Kind(), State: result.Complete, StartNS: int64(begin.Sub(r.rec.Started)),
