@@ -2,6 +2,7 @@ package load
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"github.com/perfplan/perfplan/runner/hist"
@@ -292,7 +293,8 @@ func (a *account) tick(now int64, q queueState) Tick {
 	return t
 }
 
-func clipText(s string) string { return s[:min(len(s), maxExample)] }
+// clipText bounds an example, at a whole character.
+func clipText(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxExample)], "") }
 
 // ratePerS is n per time, 0 for no time.
 func ratePerS(n int64, ns int64) float64 {

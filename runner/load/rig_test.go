@@ -308,6 +308,21 @@ func conserve(t *testing.T, l *result.Load) {
 	}
 	equal("response + failed response", l.Response.Count+l.FailedResponse.Count, l.Sent)
 	equal("service count", l.Service.Count, l.Response.Count)
+	// response = lag + service, summed over the same requests, where none failed otherwise.
+	if l.FailedResponse.Count == 0 && l.Sent > 0 {
+		if sum := l.Lag.SumNS + l.Service.SumNS; !near(sum, l.Response.SumNS) {
+			t.Errorf("lag + service = %.0f ns, want response %.0f ns", sum, l.Response.SumNS)
+		}
+	}
+	if sum := l.Waiting.SumNS + l.DispatchLag.SumNS; !near(sum, l.Lag.SumNS) {
+		t.Errorf("waiting + dispatch lag = %.0f ns, want lag %.0f ns", sum, l.Lag.SumNS)
+	}
+	conserveSums(t, l, equal)
+}
+
+// conserveSums checks the series, the errors and the status codes against the totals.
+func conserveSums(t *testing.T, l *result.Load, equal func(what string, got, want int64)) {
+	t.Helper()
 	var offered, sent, done, failed, dropped, errors, status int64
 	for _, s := range l.Series {
 		offered, sent, done, failed, dropped = offered+s.Offered, sent+s.Sent, done+s.Completed, failed+s.Failed, dropped+s.Dropped
@@ -329,15 +344,6 @@ func conserve(t *testing.T, l *result.Load) {
 	}
 	if status < l.Completed || status > l.Sent {
 		t.Errorf("status codes of %d answers, want %d to %d", status, l.Completed, l.Sent)
-	}
-	// response = lag + service, summed over the same requests, where none failed otherwise.
-	if l.FailedResponse.Count == 0 && l.Sent > 0 {
-		if sum := l.Lag.SumNS + l.Service.SumNS; !near(sum, l.Response.SumNS) {
-			t.Errorf("lag + service = %.0f ns, want response %.0f ns", sum, l.Response.SumNS)
-		}
-	}
-	if sum := l.Waiting.SumNS + l.DispatchLag.SumNS; !near(sum, l.Lag.SumNS) {
-		t.Errorf("waiting + dispatch lag = %.0f ns, want lag %.0f ns", sum, l.Lag.SumNS)
 	}
 }
 

@@ -24,13 +24,12 @@ func isEOF(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.
 // body may answer and close before it was sent. Without an answer, the failed
 // sending is the result.
 func (w *worker) receiveAfter(s *sample, sendErr error) *failure {
-	begun := w.resp.begun()
 	fail := w.receive(s)
 	if fail == nil {
 		w.resp.keepAlive = false
 		return nil
 	}
-	if begun || w.resp.begun() || fail.kind == kindTimeout {
+	if w.resp.begun() || fail.kind == kindTimeout {
 		return fail
 	}
 	return classify(sendErr, "the request was being sent", w.e.hosts[w.host].Address)
