@@ -12,6 +12,12 @@ import (
 // dispatchLag is the code of the warning that the generator was late. It touches times, not counts.
 const dispatchLag = "dispatch_lag"
 
+// Shares of the limit at which a dispatch lag's p99 touches the figures, and makes them unfit.
+const (
+	lagSuspect = 0.02
+	lagInvalid = 0.1
+)
+
 // cappedLimit is the share of arrivals at the in-flight bound above which it shapes the percentiles.
 const cappedLimit = 0.001
 
@@ -89,9 +95,9 @@ func lagWarnings(l *result.Load, slos []plans.SLO) []result.Warning {
 	text := fmt.Sprintf("the load generator sent 1 %% of the requests more than %s late, %s of %s", dur(*p99), pct(share), of)
 	fix := "run the load generator on a machine or core of its own, or lower the rate"
 	switch {
-	case share > 0.1 && *p99 > 1e6 && asserted:
+	case share > lagInvalid && *p99 > 1e6 && asserted:
 		return []result.Warning{{Code: dispatchLag, Severity: result.Invalid, Text: text, Fix: fix}}
-	case share > 0.02 && *p99 > 1e6:
+	case share > lagSuspect && *p99 > 1e6:
 		return []result.Warning{{Code: dispatchLag, Severity: result.Suspect, Text: text, Fix: fix}}
 	}
 	return nil

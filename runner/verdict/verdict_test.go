@@ -218,8 +218,16 @@ func TestLateGenerator(t *testing.T) {
 		t.Errorf("pass with a late generator: got %s, %q, want inconclusive", st.Outcome, st.Reason)
 	}
 	st = judge(t, slos, late, sample{n: 1000, serv: 400 * ms})
+	if st.Outcome != result.Inconclusive || !strings.Contains(st.SLO[0].Reason, "explains the breach") {
+		t.Errorf("a breach no larger than the generator's own delay: got %s, %q, want inconclusive", st.Outcome, st.SLO[0].Reason)
+	}
+	st = judge(t, slos, late, sample{n: 1000, serv: 800 * ms})
 	if st.Outcome != result.Fail {
-		t.Errorf("slow target and late generator: got %s, want fail", st.Outcome)
+		t.Errorf("a breach that the generator's delay cannot explain: got %s, want fail", st.Outcome)
+	}
+	st = judge(t, slos, late, sample{n: 900, serv: 5 * ms}, sample{n: 100, end: "error"})
+	if st.Outcome != result.Fail {
+		t.Errorf("failed requests and late generator: got %s, want fail", st.Outcome)
 	}
 }
 
