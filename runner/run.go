@@ -179,12 +179,16 @@ func descriptorWarnings(p *plans.Plan, limit int64) []result.Warning {
 	var ws []result.Warning
 	for _, st := range p.Stages {
 		l, ok := st.Work.(*plans.Load)
-		if !ok || limit <= 0 || int64(l.MaxInFlight)+own <= limit {
+		if !ok || limit <= 0 {
+			continue
+		}
+		need := int64(l.MaxInFlight) * int64(len(l.Request.Target.URLs)) // idle connections stay open per host
+		if need+own <= limit {
 			continue
 		}
 		ws = append(ws, result.Warning{
 			Code: "descriptors", Severity: result.Suspect,
-			Text: fmt.Sprintf("stage %s may need %d connections, but this process may open only %d files", st.Name, l.MaxInFlight, limit),
+			Text: fmt.Sprintf("stage %s may need %d connections, but this process may open only %d files", st.Name, need, limit),
 			Fix:  "raise the limit (ulimit -n) or lower max_in_flight",
 		})
 	}
