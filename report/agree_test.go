@@ -46,7 +46,7 @@ func (p printed) all() map[string]string {
 	return map[string]string{"HTML": p.html, "JUnit": p.junit, "Markdown": p.markdown, "CSV": p.csv, "text": p.text}
 }
 
-// tags takes the elements out of a page and leaves its text.
+// plainText takes the elements out of a page and leaves its text.
 func plainText(html string) string {
 	html = strings.Replace(html, pageJS, "", 1)
 	html = regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAllString(html, "")

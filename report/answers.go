@@ -168,7 +168,7 @@ func warningsOf(ws []result.Warning, stage, anchor string) []warning {
 		case result.Suspect:
 			b = badge{"Suspect", "suspect"}
 		}
-		out = append(out, warning{Stage: stage, Anchor: anchor, Code: w.Code, Badge: b, Text: w.Text, Fix: w.Fix})
+		out = append(out, warning{Stage: stage, Anchor: anchor, Badge: b, Text: w.Text, Fix: w.Fix})
 	}
 	slices.SortStableFunc(out, func(a, b warning) int { return severityRank(b.Badge.Kind) - severityRank(a.Badge.Kind) })
 	return out

@@ -19,7 +19,7 @@ func newSLO(s result.SLO, stage, anchor string) sloRow {
 	q := quantityOf(s)
 	row := sloRow{
 		Stage: stage, Anchor: anchor, Text: s.Text, Badge: stateBadge(s.State, s.Outcome),
-		Value: sloValue(q, s.Value, s.Limit, s.Censored), Op: s.Op, Limit: strings.TrimSpace(s.Op + " " + q.limit(s.Limit)),
+		Value: sloValue(q, s.Value, s.Limit, s.Censored), Limit: strings.TrimSpace(s.Op + " " + q.limit(s.Limit)),
 		Interval: interval(q, s.Interval, s.Metric), Samples: samples(s.Samples), Set: setOf(s), Segment: s.Segment, Reason: s.Reason,
 	}
 	if len(s.Segments) > 0 {

@@ -59,7 +59,6 @@ type answer struct {
 type warning struct {
 	Stage  string // empty: about the whole run
 	Anchor string
-	Code   string
 	Badge  badge
 	Text   string
 	Fix    string
@@ -70,7 +69,6 @@ type sloRow struct {
 	Text          string
 	Badge         badge
 	Value         string
-	Op            string
 	Limit         string // with its operator
 	Interval      cell
 	Samples       string
