@@ -38,16 +38,21 @@ func firstFailure(r *result.Result) answer {
 	return a
 }
 
-// bottleneck answers which resource was short: in the first stage that failed, else in the stage where it was worst.
+// bottleneck answers which resource was short: in the first stage that failed, else in the load stage where it was
+// worst. A microbenchmark is there to keep a core busy, so it counts only in a run without load.
 func bottleneck(r *result.Result) answer {
 	a := answer{Question: "Bottleneck resource"}
 	only := slices.IndexFunc(r.Stages, func(st result.Stage) bool { return st.Outcome == result.Fail })
 	if only >= 0 && worstUse(r.Stages[only].Observation).rank == 0 {
 		only = -1
 	}
+	loaded := slices.ContainsFunc(r.Stages, func(st result.Stage) bool { return st.Load != nil })
 	var worst useFinding
 	seen := false
 	for i, st := range r.Stages {
+		if loaded && st.Load == nil && i != only {
+			continue
+		}
 		f := worstUse(st.Observation)
 		seen = seen || f.measured
 		if f.rank > worst.rank && (only < 0 || i == only) {
@@ -96,7 +101,7 @@ func worstUse(o *result.Observation) useFinding {
 			rank := map[string]int{result.LevelHigh: 1, result.LevelSaturated: 2}[c.cell.Level]
 			worst.measured = worst.measured || c.cell.Level != result.LevelNA && c.cell.Level != ""
 			if rank > worst.rank {
-				worst.rank, worst.level, worst.text = rank, c.cell.Level, useWords(c.cell)
+				worst.rank, worst.level, worst.text = rank, c.cell.Level, c.cell.Text
 				worst.said = u.Resource + " " + c.cell.Level
 				if c.aspect != "saturation" {
 					worst.said = u.Resource + ": " + c.aspect + " " + c.cell.Level

@@ -91,7 +91,11 @@ func interval(q quantity, iv *result.Interval, metric string) cell {
 	case iv.Hi == nil:
 		return cell{Text: "from " + show(*iv.Lo), Sub: sub}
 	}
-	return cell{Text: show(*iv.Lo) + " to " + show(*iv.Hi), Sub: sub}
+	lo, hi := show(*iv.Lo), show(*iv.Hi)
+	if unit := hi[strings.IndexByte(hi, ' ')+1:]; q.per != "" && len(unit) < len(hi) {
+		lo = strings.TrimSuffix(lo, " "+unit) // the long unit once
+	}
+	return cell{Text: lo + " to " + hi, Sub: sub}
 }
 
 // line is the cell's text in one line.

@@ -134,9 +134,6 @@ func useValue(c result.USECell) string {
 	return number(*c.Value, 4)
 }
 
-// useWords is a cell's figure with what it is.
-func useWords(c result.USECell) string { return strings.TrimSpace(useValue(c) + " " + c.Text) }
-
 func processTable(ps []result.Process) table {
 	t := table{
 		Caption: "Processes; 100% CPU is one core",

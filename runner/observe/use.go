@@ -112,7 +112,7 @@ func seconds(diffs []diff) (sum float64) {
 	return sum
 }
 
-func pct(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
+func pct(share float64) string { return fmt.Sprintf("%.3g%%", 100*share) }
 
 func cpuUtilisation(diffs []diff) result.USECell {
 	var sums [5]float64

@@ -71,7 +71,7 @@ func blame(l *result.Load, seg *result.Segment) string {
 		return said
 	}
 	if p := seg.DispatchLag.P99NS; p != nil && seg.Service.P99NS != nil && float64(*p) > 0.1*float64(*seg.Service.P99NS) {
-		return fmt.Sprintf("the load generator was late: it sent 1 %% of the requests more than %s after their time, and from the send on the limit holds", dur(*p))
+		return fmt.Sprintf("the load generator was late: it sent 1%% of the requests more than %s after their time, and from the send on the limit holds", dur(*p))
 	}
 	return ""
 }
@@ -92,7 +92,7 @@ func lagWarnings(l *result.Load, slos []plans.SLO) []result.Warning {
 		limit, of = max(float64(*l.Response.P99NS), 10e6), "the response time's p99"
 	}
 	share := float64(*p99) / limit
-	text := fmt.Sprintf("the load generator sent 1 %% of the requests more than %s late, %s of %s", dur(*p99), pct(share), of)
+	text := fmt.Sprintf("the load generator sent 1%% of the requests more than %s late, %s of %s", dur(*p99), pct(share), of)
 	fix := "run the load generator on a machine or core of its own, or lower the rate"
 	switch {
 	case share > lagInvalid && *p99 > 1e6 && asserted:

@@ -85,15 +85,15 @@ func within(s plans.SLO, v float64, iv *result.Interval, n int64) result.SLOSegm
 		return p
 	}
 	lo, hi := holds(*iv.Lo, s.Op, s.Limit), holds(*iv.Hi, s.Op, s.Limit)
-	p.Reason += fmt.Sprintf(", interval %s to %s", value(*iv.Lo, s.Unit), value(*iv.Hi, s.Unit))
+	reaches := fmt.Sprintf("measured %s, limit %s %s, interval %s to %s",
+		value(v, s.Unit), s.Op, value(s.Limit, s.Unit), value(*iv.Lo, s.Unit), value(*iv.Hi, s.Unit))
 	switch {
 	case lo && hi:
-		p.Outcome, p.State = result.Pass, result.StatePassed
+		p.Outcome, p.State, p.Reason = result.Pass, result.StatePassed, "all of the interval meets the limit"
 	case lo != hi:
-		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-		p.Reason += ": it reaches over the limit"
+		p.Outcome, p.State, p.Reason = result.Inconclusive, result.StateInconclusive, reaches+": it reaches over the limit"
 	default:
-		p.Outcome, p.State = result.Fail, result.StateFailed
+		p.Outcome, p.State, p.Reason = result.Fail, result.StateFailed, reaches
 	}
 	return p
 }

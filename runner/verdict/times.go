@@ -84,7 +84,7 @@ func timeSegment(s plans.SLO, l *result.Load, seg *result.Segment) result.SLOSeg
 		p.Outcome, p.State, p.Reason = result.Pass, result.StatePassed, said
 	case !bad:
 		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-		p.Reason = fmt.Sprintf("%s, and the share may lie anywhere from %s to %s (%.0f %% bounds, %.0f independent samples): too close or too few to tell",
+		p.Reason = fmt.Sprintf("%s, and the share may lie anywhere from %s to %s (%.0f%% bounds, %.0f independent samples): too close or too few to tell",
 			said, pct(e.lo), pct(e.hi), Confidence*100, e.effN)
 	case s.Metric.Clock == plans.Response && !serv.breach && blame(l, seg) != "":
 		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
@@ -235,10 +235,10 @@ func moment(s plans.SLO, l *result.Load, out *result.SLO) []result.SLOSegment {
 
 func compared(s plans.SLO, v float64, n int64) result.SLOSegment {
 	p := result.SLOSegment{Value: &v, Samples: n, Outcome: result.Fail, State: result.StateFailed}
-	if holds(v, s.Op, s.Limit) {
-		p.Outcome, p.State = result.Pass, result.StatePassed
-	}
 	p.Reason = fmt.Sprintf("measured %s, limit %s %s", value(v, s.Unit), s.Op, value(s.Limit, s.Unit))
+	if holds(v, s.Op, s.Limit) {
+		p.Outcome, p.State, p.Reason = result.Pass, result.StatePassed, "the measured value meets the limit"
+	}
 	return p
 }
 

@@ -2,7 +2,9 @@ package verdict
 
 import (
 	"fmt"
-	"time"
+	"math"
+	"strconv"
+	"strings"
 
 	"github.com/perfplan/perfplan/plans"
 	"github.com/perfplan/perfplan/runner/result"
@@ -30,7 +32,7 @@ func usage(s plans.SLO, o *result.Observation) []result.SLOSegment {
 	}
 	p := compared(s, *v, int64(o.Samples))
 	if s.Metric.Kind == plans.CPU {
-		p.Reason += " (100 % is one core)"
+		p.Reason += " (100% is one core)"
 	}
 	return []result.SLOSegment{p}
 }
@@ -44,17 +46,34 @@ func plus(a *float64, b float64) *float64 {
 
 // dur prints nanoseconds with at most four significant digits.
 func dur(ns int64) string {
-	d := time.Duration(ns)
-	for unit := time.Duration(1); unit <= time.Second; unit *= 10 {
-		if d/unit < 10000 {
-			return d.Round(unit).String()
+	v, unit := float64(ns), " ns"
+	for _, next := range []string{" µs", " ms", " s"} {
+		if math.Abs(v) < 1000 {
+			break
 		}
+		v, unit = v/1000, next
 	}
-	return d.Round(time.Second).String()
+	return digits(v) + unit
+}
+
+// digits prints v with at most four significant digits and no exponent; whole digits are never dropped.
+func digits(v float64) string {
+	decimals := 3
+	for w := math.Abs(v); w >= 10 && decimals > 0; w /= 10 {
+		decimals--
+	}
+	if v != 0 && math.Abs(v) < 1 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }
 
 // pct prints a share in percent.
-func pct(share float64) string { return fmt.Sprintf("%.4g %%", 100*share) }
+func pct(share float64) string { return digits(100*share) + "%" }
 
 // value prints a figure with its unit for a reason.
 func value(v float64, u plans.Unit) string {
@@ -66,9 +85,9 @@ func value(v float64, u plans.Unit) string {
 	case plans.Share:
 		return pct(v)
 	case plans.PerSecond:
-		return fmt.Sprintf("%.4g/s", v)
+		return digits(v) + "/s"
 	case plans.Bytes:
-		return fmt.Sprintf("%.4g MiB", v/(1<<20))
+		return digits(v/(1<<20)) + " MiB"
 	}
-	return fmt.Sprintf("%.4g", v)
+	return digits(v)
 }

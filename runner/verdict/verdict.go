@@ -67,7 +67,7 @@ func decide(s plans.SLO, st *result.Stage) result.SLO {
 	}
 	worst := parts[0]
 	for _, p := range parts[1:] {
-		if result.Worst(worst.Outcome, p.Outcome) != worst.Outcome {
+		if o := result.Worst(worst.Outcome, p.Outcome); o != worst.Outcome || p.Outcome == o && nearer(s, p, worst) {
 			worst = p
 		}
 	}
@@ -75,8 +75,22 @@ func decide(s plans.SLO, st *result.Stage) result.SLO {
 	out.Interval, out.Samples, out.Reason, out.Segment = worst.Interval, worst.Samples, worst.Reason, worst.Segment
 	if len(parts) > 1 {
 		out.Segments = parts
+		if worst.Outcome == result.Pass {
+			out.Reason = fmt.Sprintf("it holds in all %d segments; nearest to the limit: %s", len(parts), out.Reason)
+		}
 	}
 	return out
+}
+
+// nearer says that a is nearer to the limit, or further beyond it, than b of the same outcome.
+func nearer(s plans.SLO, a, b result.SLOSegment) bool {
+	if a.Value == nil || b.Value == nil {
+		return a.Value == nil && b.Value != nil
+	}
+	if s.Op[0] == '>' {
+		return *a.Value < *b.Value
+	}
+	return *a.Value > *b.Value
 }
 
 // doubt turns a pass into inconclusive when the stage's figures cannot carry it, and a failure that the load
