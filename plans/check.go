@@ -25,7 +25,7 @@ func (l *loader) check(top *item, p *Plan) {
 			l.checkLoad(stages[i].get("load"), st, ld, all)
 		}
 		if m, ok := st.Work.(*Microbenchmark); ok {
-			l.checkTimes(st, m, own)
+			l.checkTimes(stages[i].get("microbenchmark"), st, m, own)
 		}
 	}
 	if it := top.get("slo"); it != nil && loads == 0 && len(p.Stages) > 0 {
@@ -236,7 +236,10 @@ func (l *loader) decidable(s placed, st *Stage, ld *Load) {
 }
 
 // checkTimes checks the assertions of a microbenchmark against its samples.
-func (l *loader) checkTimes(st *Stage, m *Microbenchmark, ss []placed) {
+func (l *loader) checkTimes(it *item, st *Stage, m *Microbenchmark, ss []placed) {
+	if t := it.get("min_time"); t != nil && m.Timeout > 0 && m.MinTime >= m.Timeout {
+		l.fault(t.fault("samples last longer than the subject may take for an answer", t.quoted(), "less than "+formatDuration(m.Timeout), "raise timeout or lower min_time"))
+	}
 	for _, s := range ss {
 		if s.Metric.Kind != Time {
 			continue

@@ -47,6 +47,7 @@ func (l *loader) readTable(it *item) *table {
 	if !ok {
 		return nil
 	}
+	l.digest(it, b)
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
 	if !utf8.Valid(b) {
 		l.fault(it.fault("the data file is not UTF-8 text", it.quoted(), "", ""))

@@ -73,6 +73,9 @@ func (l *loader) readKeys(it *item) *item {
 	var meanings []string // the keys that unknown ones stand for: not missing as well
 	for _, p := range ps {
 		name, pos, path := p.key.Value, l.at(p.key.Line, p.key.Column), join(it.path, p.key.Value)
+		if l.full {
+			break
+		}
 		if it.path == "" && strings.HasPrefix(name, "x-") {
 			continue
 		}

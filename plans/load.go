@@ -48,6 +48,9 @@ func Read(r io.Reader, name, dir string, env func(string) (string, bool)) (*Plan
 	}
 	l.lines = splitLines(l.source)
 	p := l.load()
+	if l.full {
+		l.problems = append(l.problems, Problem{Pos: l.at(0, 0), What: fmt.Sprintf("more than %d problems, not all are shown", maxProblems)})
+	}
 	problems := l.problems.sorted()
 	if problems.Errors() > 0 {
 		return nil, problems
@@ -66,7 +69,9 @@ type loader struct {
 	later     []string           // vars that are still to come
 	used      map[string]bool    // vars that something uses
 	problems  Problems
-	visits    int // values read so far
+	full      bool // there are more problems than are kept
+	expanded  int  // bytes that variables have put in so far
+	visits    int  // values read so far
 	validate  *validator.Validate
 	targets   []string          // names of the targets, also of those that could not be read
 	requests  []string          // names of the requests
@@ -99,11 +104,20 @@ func (l *loader) load() *Plan {
 
 func (l *loader) at(line, col int) Position { return Position{File: l.file, Line: line, Col: col} }
 
-func (l *loader) fault(p Problem) { l.problems = append(l.problems, p) }
+// maxProblems bounds the list of problems: behind it, nothing more is read.
+const maxProblems = 1000
+
+func (l *loader) fault(p Problem) {
+	if len(l.problems) < maxProblems {
+		l.problems = append(l.problems, p)
+		return
+	}
+	l.full = true
+}
 
 func (l *loader) warn(p Problem) {
 	p.Warning = true
-	l.problems = append(l.problems, p)
+	l.fault(p)
 }
 
 // reason is the system's reason without the operation and the path.
@@ -122,7 +136,7 @@ func (l *loader) path(it *item) string {
 	return filepath.Join(l.dir, it.value())
 }
 
-// readFile reads a file that the plan names and notes its digest.
+// readFile reads a file that the plan names.
 func (l *loader) readFile(it *item) ([]byte, bool) {
 	full := l.path(it)
 	info, err := os.Stat(full)
@@ -146,7 +160,6 @@ func (l *loader) readFile(it *item) ([]byte, bool) {
 		l.fault(it.fault("cannot read the file", cmp.Or(reason(err), "nothing")+" at "+quote(full), "", ""))
 		return nil, false
 	}
-	l.digest(it, b)
 	return b, true
 }
 

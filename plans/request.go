@@ -93,6 +93,7 @@ func (l *loader) body(r *Request, it *item, f *filler) {
 		r.Body, r.HasBody = f.text(body, inBody), true
 	case file != nil:
 		if b, ok := l.readFile(file); ok {
+			l.digest(file, b)
 			r.HasBody = true
 			if len(b) > 0 {
 				r.Body = Template{{Literal: string(b)}}

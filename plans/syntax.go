@@ -36,7 +36,7 @@ func (l *loader) syntax(err error) Problem {
 var yamlLine = regexp.MustCompile(`^line [0-9]+: `)
 
 // maxReparse bounds the bytes that culprit parses.
-const maxReparse = 4 << 20
+const maxReparse = 1 << 20
 
 // culprit is the number of the line behind the longest beginning of the source that is YAML.
 func (l *loader) culprit() int {
@@ -93,6 +93,9 @@ func isYAML(source []byte) bool {
 	}
 }
 
+// maxExplained is the longest line that is searched for what is wrong with it, in bytes.
+const maxExplained = 10_000
+
 const quoteIt = "put the text in quotes"
 
 var (
@@ -109,6 +112,9 @@ var (
 
 // explain finds in one line what the parser's message is about: the byte offset and the problem, -1 for nothing.
 func explain(message, line string) (int, Problem) {
+	if len(line) > maxExplained {
+		return -1, Problem{}
+	}
 	indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 	if i := strings.IndexByte(indent, '\t'); i >= 0 {
 		return i, Problem{What: "tab in the indentation", Hint: "indent with blanks"}

@@ -49,11 +49,6 @@ func shown(ps []piece, escape bool) string {
 	return b.String()
 }
 
-// hasEnv reports whether a part of the text comes from the environment.
-func hasEnv(ps []piece) bool {
-	return slices.ContainsFunc(ps, func(p piece) bool { return p.env != "" })
-}
-
 // origin maps an offset in the plain text to the offset in the text as written.
 func origin(ps []piece, off int) int {
 	at := 0
@@ -87,7 +82,7 @@ func (l *loader) expand(text string, base int, n *yaml.Node, path string, k kind
 			ps = append(ps, piece{text: text[start:end], at: base + start, literal: true})
 		}
 	}
-	for i := 0; i < len(text); {
+	for i := 0; i < len(text) && !l.full; {
 		if text[i] != '$' || i+1 == len(text) || text[i+1] != '$' && text[i+1] != '{' {
 			i++
 			continue
@@ -112,9 +107,18 @@ func (l *loader) expand(text string, base int, n *yaml.Node, path string, k kind
 			l.fault(*fault)
 			ok = false
 		}
+		before := l.expanded
 		for _, p := range got {
 			p.at, p.literal = base+i, false
 			ps = append(ps, p)
+			l.expanded += 1 + len(p.text)
+		}
+		if l.expanded > maxText {
+			if before > maxText {
+				return ps, false
+			}
+			l.fault(Problem{Pos: l.at(n.Line, n.Column), Path: path, What: "variables expand too far", Got: "more than 8 MiB", Want: "a smaller plan"})
+			return ps, false
 		}
 		i += end + 1
 		start = i

@@ -15,7 +15,8 @@ import (
 // Bounds on what a plan may be. Plans are written by hand; large bodies and tables stand in files of their own.
 const (
 	maxSource = 1 << 20 // bytes of a plan file
-	maxNodes  = 100_000 // values of a plan, those behind aliases counted each time
+	maxNodes  = 50_000  // values of a plan, those behind aliases counted each time
+	maxText   = 8 << 20 // bytes that variables put into a plan
 )
 
 // parse turns source into the tree of its only document, or reports why it cannot.
@@ -172,7 +173,7 @@ func (l *loader) visit(n *yaml.Node, values int) bool {
 			Want: "a smaller plan"})
 	}
 	l.visits += values
-	return l.visits <= maxNodes
+	return l.visits <= maxNodes && !l.full
 }
 
 // isNull reports whether a value is absent, ~ or null.
@@ -197,11 +198,14 @@ func describe(n *yaml.Node) string {
 	return quote(n.Value)
 }
 
+// maxPlaced is the longest scalar in which places are told apart, in bytes.
+const maxPlaced = 100_000
+
 // posIn is the place of byte off of a scalar's value; the scalar's own place where the source does not show the
 // value as it is (escapes, folded lines).
 func (l *loader) posIn(n *yaml.Node, off int) Position {
 	start := l.at(n.Line, n.Column)
-	if n.Line < 1 || n.Line > len(l.lines) || off > len(n.Value) || off < 0 {
+	if n.Line < 1 || n.Line > len(l.lines) || off > len(n.Value) || off < 0 || len(n.Value) > maxPlaced {
 		return start
 	}
 	head := n.Value[:off]
