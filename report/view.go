@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/perfplan/perfplan/report/chart"
@@ -228,6 +229,9 @@ func verdictOf(r *result.Result) (b badge, headline, why string) {
 		headline = "The measurement does not allow a verdict."
 	default:
 		headline = "The run has not ended."
+	}
+	if strings.EqualFold(strings.TrimSuffix(headline, "."), r.Reason) {
+		return b, headline, "" // the same, said twice
 	}
 	return b, headline, r.Reason
 }
