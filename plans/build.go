@@ -73,7 +73,7 @@ func (l *loader) target(it *item) *Target {
 		return t
 	}
 	if it.has("stop") {
-		l.fault(cmpItem(it.get("stop"), it).fault("stop without start", "", "", "perfplan only stops what it started"))
+		l.fault(firstOf(it.get("stop"), it).fault("stop without start", "", "", "perfplan only stops what it started"))
 	}
 	if it.get("observe").get("process").isTrue() {
 		l.fault(it.get("observe").fault("observe without start", "", "", "perfplan only observes what it started"))

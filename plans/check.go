@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,10 +14,10 @@ import (
 func (l *loader) check(top *item, p *Plan) {
 	stages := top.get("stages").all()
 	l.stageNames(stages)
-	wide := l.slos(top.get("slo"), nil, nil, p)
+	wide := l.slos(top.get("slo"), nil, p)
 	loads := 0
 	for i, st := range p.Stages {
-		own := l.slos(stages[i].get("slo"), st, nil, p)
+		own := l.slos(stages[i].get("slo"), st, p)
 		st.SLOs = slos(own)
 		if ld, ok := st.Work.(*Load); ok {
 			loads++
@@ -36,7 +37,7 @@ func (l *loader) check(top *item, p *Plan) {
 	}
 }
 
-// A placed SLO knows the text of the plan it is from.
+// A placed is an assertion that knows the text of the plan it is from.
 type placed struct {
 	SLO
 	it *item
@@ -66,10 +67,11 @@ func (l *loader) stageNames(stages []*item) {
 }
 
 // slos reads the assertions of a stage; of all load stages when st is nil.
-func (l *loader) slos(it *item, st *Stage, before []placed, p *Plan) []placed {
+func (l *loader) slos(it *item, st *Stage, p *Plan) []placed {
+	var before []placed
 	for _, e := range it.all() {
 		s, err := ParseSLO(e.value())
-		if fault, bad := err.(*SLOError); bad {
+		if fault, bad := errors.AsType[*SLOError](err); bad {
 			q := e.fault(fault.What, fault.Got, fault.Want, fault.Hint)
 			q.Pos = l.posIn(e.node, origin(e.text, fault.Offset))
 			l.fault(q)

@@ -101,19 +101,18 @@ func (l *loader) body(r *Request, it *item, f *filler) {
 		}
 	}
 	if it.has("body") || it.has("body_file") {
+		b := firstOf(body, file, it)
 		switch m := r.Method; m {
 		case "GET", "HEAD":
-			b := cmpItem(body, file, it)
 			l.warn(b.fault("a body with the method "+m, "", "", "servers may ignore it; write method: POST to send it as usual"))
 		case "TRACE":
-			b := cmpItem(body, file, it)
 			l.fault(b.fault("a body with the method TRACE", "", "no body", ""))
 		}
 	}
 }
 
-// cmpItem is the first that is not nil.
-func cmpItem(items ...*item) *item {
+// firstOf is the first item that is not nil.
+func firstOf(items ...*item) *item {
 	for _, it := range items {
 		if it != nil {
 			return it

@@ -122,7 +122,7 @@ func (l *loader) warmup(it *item, p *Plan) *Warmup {
 		MaxInFlight: int(it.get("max_in_flight").integer())}
 	for _, k := range []string{"until", "at_most"} {
 		if it.has("for") && it.has(k) {
-			l.fault(cmpItem(it.get(k), it).fault("two ends of the warm-up", "for and "+k, "for alone, or until with at_most", ""))
+			l.fault(firstOf(it.get(k), it).fault("two ends of the warm-up", "for and "+k, "for alone, or until with at_most", ""))
 		}
 	}
 	w.Until = Until{Steady: !it.has("for"), AtMost: it.get("at_most").duration()}
@@ -188,7 +188,7 @@ func (l *loader) profile(it *item) []Segment {
 		segs = append(segs, l.segment(e)...)
 	}
 	if len(segs) > maxSegments {
-		l.fault(cmpItem(it.get("profile"), it).fault("too many segments", "", fmt.Sprintf("at most %d", maxSegments), ""))
+		l.fault(firstOf(it.get("profile"), it).fault("too many segments", "", fmt.Sprintf("at most %d", maxSegments), ""))
 		return nil
 	}
 	uniqueNames(segs)
