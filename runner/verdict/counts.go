@@ -21,22 +21,24 @@ func counts(s plans.SLO, l *result.Load, out *result.SLO) []result.SLOSegment {
 		return []result.SLOSegment{countOf(s, l, l.Counts)}
 	}
 	if len(l.Segments) < 2 {
-		return []result.SLOSegment{shareOf(s, l, l.Counts)}
+		return []result.SLOSegment{shareOf(s, l, l.Counts, capSaid(l, l.Audit.Capped, l.Offered, l.Audit.MeanInFlight))}
 	}
 	var parts []result.SLOSegment
-	for _, seg := range l.Segments {
+	for i := range l.Segments {
+		seg := &l.Segments[i]
 		if seg.Offered == 0 && seg.Planned == 0 {
 			continue
 		}
-		p := shareOf(s, l, seg.Counts)
+		p := shareOf(s, l, seg.Counts, capSaid(l, seg.Capped, seg.Offered, seg.MeanInFlight))
 		p.Segment = seg.Name
 		parts = append(parts, p)
 	}
 	return parts
 }
 
-// shareOf compares k of n with the limit as k against limit·n, so that 1 of 100 meets "<= 1%" exactly.
-func shareOf(s plans.SLO, l *result.Load, c result.Counts) result.SLOSegment {
+// shareOf compares k of n with the limit as k against limit·n, so that 1 of 100 meets "<= 1%" exactly. capped says that
+// the in-flight bound shaped the stage, or is empty: what it held back until the end is then not the target's failure.
+func shareOf(s plans.SLO, l *result.Load, c result.Counts, capped string) result.SLOSegment {
 	if c.Offered == 0 {
 		return noData("no request was offered")
 	}
@@ -52,16 +54,17 @@ func shareOf(s plans.SLO, l *result.Load, c result.Counts) result.SLOSegment {
 		p.Outcome, p.State = result.Pass, result.StatePassed
 		return p
 	}
-	if own := c.Dropped + generatorErrors(l); own > 0 {
-		good := c.Completed
-		k -= own
-		if s.Metric.Kind == plans.SuccessRate {
-			k = good + own
-		}
-		if holdsShare(max(k, 0), c.Offered, s.Op, s.Limit) {
-			p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-			p.Reason += "; without those that the load generator itself dropped or could not send the limit would be met"
-		}
+	own, why := c.Dropped+generatorErrors(l), "without those that the load generator itself dropped or could not send the limit would be met"
+	if capped != "" {
+		own, why = own+c.Unfinished, capped
+	}
+	rest := max(k-own, 0)
+	if s.Metric.Kind == plans.SuccessRate {
+		rest = min(k+own, c.Offered)
+	}
+	if own > 0 && holdsShare(rest, c.Offered, s.Op, s.Limit) {
+		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
+		p.Reason += ", but " + why
 	}
 	return p
 }

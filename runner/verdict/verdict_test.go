@@ -196,6 +196,16 @@ func TestClientCapIsNotTheTargetsFailure(t *testing.T) {
 	if st.Outcome != result.Inconclusive || !strings.Contains(st.SLO[0].Reason, "max_in_flight: 8") || !strings.Contains(st.SLO[0].Reason, "Little") {
 		t.Errorf("got %s, %q, want inconclusive naming max_in_flight", st.Outcome, st.SLO[0].Reason)
 	}
+	for _, text := range []string{"error_rate < 0.1%", "success >= 99%"} {
+		st = judge(t, parse(t, text), capped, sample{n: 860, serv: 32 * ms}, sample{n: 140, end: "dropped"})
+		if st.Outcome != result.Inconclusive || !strings.Contains(st.SLO[0].Reason, "max_in_flight: 8") {
+			t.Errorf("%s, held back until the end: got %s, %q, want inconclusive naming max_in_flight", text, st.Outcome, st.SLO[0].Reason)
+		}
+		st = judge(t, parse(t, text), capped, sample{n: 860, serv: 32 * ms}, sample{n: 140, end: "error"})
+		if st.Outcome != result.Fail {
+			t.Errorf("%s, answered wrongly: got %s, want fail", text, st.Outcome)
+		}
+	}
 	st = judge(t, slos, capped, sample{n: 1000, lag: 3000 * ms, serv: 400 * ms})
 	if st.Outcome != result.Fail {
 		t.Errorf("service time over the limit at the cap: got %s, want fail", st.Outcome)
