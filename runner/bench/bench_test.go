@@ -93,7 +93,8 @@ func TestFewSizesHaveNoFit(t *testing.T) {
 	for n := range 7 {
 		var sizes []result.Size
 		for i := range n {
-			sizes = append(sizes, result.Size{Size: i + 1, P50NS: new(float64(100 * (i + 1)))})
+			p50 := float64(100 * (i + 1))
+			sizes = append(sizes, result.Size{Size: i + 1, P50NS: &p50, Forks: []result.Fork{{SamplesNS: []float64{p50}}}})
 		}
 		if f := growth(sizes); (f != nil) != (n >= 5) {
 			t.Errorf("fit of %d sizes: %+v", n, f)

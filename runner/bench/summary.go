@@ -116,15 +116,22 @@ func perIteration(forks []*fork, total func(batch) *int64) *float64 {
 	return new(sum / iterations)
 }
 
-// growth fits the medians over the sizes; nil when there are too few sizes to tell.
+// growth fits the medians of the forks over the sizes; nil when there are too few sizes to tell. Forks rather than the
+// medians over them, because only they show how far apart two measurements of one size lie.
 func growth(sizes []result.Size) *result.Fit {
 	var x, y []float64
+	measured := 0
 	for _, s := range sizes {
 		if s.P50NS != nil {
-			x, y = append(x, float64(s.Size)), append(y, *s.P50NS)
+			measured++
+		}
+		for _, f := range s.Forks {
+			if len(f.SamplesNS) > 0 {
+				x, y = append(x, float64(s.Size)), append(y, stats.Median(f.SamplesNS))
+			}
 		}
 	}
-	if len(x) < minFitSizes {
+	if measured < minFitSizes {
 		return nil
 	}
 	line, ok := stats.FitLine(x, y, twoSided)

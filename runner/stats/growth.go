@@ -233,6 +233,7 @@ func candidate(class Class, n, y, weight []float64, confidence float64) Candidat
 	line, ok := fit(f, y, weight, confidence)
 	if ok && line.Intercept < 0 {
 		line = fitOrigin(f, y, weight, confidence)
+		parameters = 2 // no intercept
 	}
 	if !ok || line.Slope < 0 {
 		line = flat(y, weight)

@@ -118,6 +118,16 @@ func TestFitCoefficients(t *testing.T) {
 	}
 }
 
+// Five sizes of a sort that grows by 40 over a range of 16 once came out constant: a fit through the origin paid for an
+// intercept that it does not have.
+func TestFitOfFewSizesSeesThatTheyGrow(t *testing.T) {
+	t.Parallel()
+	g, ok := Fit([]float64{1000, 2000, 4000, 8000, 16000}, []float64{74675, 260819, 606587, 1221323, 2989782}, 0.95)
+	if !ok || g.Class < Linear || g.Lo < Linear {
+		t.Errorf("Fit = %v, from %v to %v, %v, want at least linear", g.Class, g.Lo, g.Hi, ok)
+	}
+}
+
 func TestFitOfFallingCostIsConstant(t *testing.T) {
 	t.Parallel()
 	g, ok := Fit([]float64{1, 2, 3, 4, 5, 6}, []float64{60, 50, 40, 30, 20, 10}, 0.95)
