@@ -76,43 +76,64 @@ func blame(l *result.Load, seg *result.Segment) string {
 	return ""
 }
 
-// lagWarnings judges dispatch lag, which is the generator's own, against the tightest response-time limit. Response
-// times include it, so it can only make them look worse; but beyond a tenth of the limit the load was not the declared one.
+// lagWarnings judges dispatch lag, which is the generator's own, against each limit on response time. Response times
+// include it, so it can only make them look worse; but beyond a tenth of the limit the load was not the declared one.
 func lagWarnings(l *result.Load, slos []plans.SLO) []result.Warning {
-	p99 := l.DispatchLag.P99NS
-	if p99 == nil {
-		return nil
-	}
-	limit, of := tightest(slos)
-	asserted := limit > 0
-	if !asserted {
-		if l.Response.P99NS == nil {
-			return nil
+	var worst float64
+	text := ""
+	for _, s := range slos {
+		if share, said := lagShare(s, l); share > worst {
+			worst, text = share, said
 		}
-		limit, of = max(float64(*l.Response.P99NS), 10e6), "the response time's p99"
 	}
-	share := float64(*p99) / limit
-	text := fmt.Sprintf("the load generator sent 1%% of the requests more than %s late, %s of %s", dur(*p99), pct(share), of)
-	fix := "run the load generator on a machine or core of its own, or lower the rate"
-	switch {
-	case share > lagInvalid && *p99 > 1e6 && asserted:
-		return []result.Warning{{Code: dispatchLag, Severity: result.Invalid, Text: text, Fix: fix}}
-	case share > lagSuspect && *p99 > 1e6:
-		return []result.Warning{{Code: dispatchLag, Severity: result.Suspect, Text: text, Fix: fix}}
+	w := result.Warning{Code: dispatchLag, Severity: result.Suspect, Text: text, Fix: "run the load generator on a machine or core of its own, or lower the rate"}
+	if worst > lagInvalid {
+		w.Severity = result.Invalid
+	}
+	if text == "" && l.DispatchLag.P99NS != nil && l.Response.P99NS != nil { // no limit to compare with
+		worst = float64(*l.DispatchLag.P99NS) / max(float64(*l.Response.P99NS), 10e6)
+		w.Text = fmt.Sprintf("the load generator sent 1%% of the requests more than %s late", dur(*l.DispatchLag.P99NS))
+	}
+	if worst > lagSuspect {
+		return []result.Warning{w}
 	}
 	return nil
 }
 
-func tightest(slos []plans.SLO) (limit float64, of string) {
-	for _, s := range slos {
-		k := s.Metric.Kind
-		if (k == plans.Quantile || k == plans.Max || k == plans.Mean) && s.Metric.Clock == plans.Response && s.Op[0] == '<' {
-			if limit == 0 || s.Limit < limit {
-				limit, of = s.Limit, "the limit in "+s.Text
-			}
+// lagShare is the dispatch lag as a share of the limit that s sets on response time, at the same percentile and in
+// the segment where it is largest, with a sentence that says so. It is 0 for other SLOs and for a lag below a
+// millisecond.
+func lagShare(s plans.SLO, l *result.Load) (share float64, text string) {
+	if l == nil || s.Metric.Clock != plans.Response || s.Op[0] != '<' || s.Limit <= 0 {
+		return 0, ""
+	}
+	var lag float64
+	for _, seg := range l.Segments {
+		lag = max(lag, lagOf(s.Metric, seg.DispatchLag))
+	}
+	if lag < 1e6 {
+		return 0, ""
+	}
+	share = lag / s.Limit
+	return share, fmt.Sprintf("the load generator sent late: %s of dispatch lag is %s, %s of the limit in %s", s.Metric, dur(int64(lag)), pct(share), s.Text)
+}
+
+// lagOf is what m is of the dispatch lag d, or 0.
+func lagOf(m plans.Metric, d result.Distribution) float64 {
+	switch m.Kind {
+	case plans.Quantile:
+		ns, _ := quantile(d, m.Quantile)
+		return float64(ns)
+	case plans.Mean:
+		if d.MeanNS != nil {
+			return *d.MeanNS
+		}
+	case plans.Max:
+		if d.MaxNS != nil {
+			return float64(*d.MaxNS)
 		}
 	}
-	return limit, of
+	return 0
 }
 
 // hostWarnings tell of a machine that starved the generator. They are no reason to distrust the figures by

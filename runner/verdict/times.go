@@ -89,30 +89,30 @@ func timeSegment(s plans.SLO, l *result.Load, seg *result.Segment) result.SLOSeg
 	case s.Metric.Clock == plans.Response && !serv.breach && blame(l, seg) != "":
 		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
 		p.Reason = said + ", but " + blame(l, seg)
-	case starved(s, seg):
-		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-		p.Reason = fmt.Sprintf("%s, but the load generator itself ran up to %s late, and so may have seen the answers: that explains the breach",
-			said, dur(*seg.DispatchLag.P99NS))
 	default:
 		p.Outcome, p.State, p.Reason = result.Fail, result.StateFailed, said+valueSaid(p)
+		if lag, yes := starved(s, seg); yes {
+			p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
+			p.Reason = fmt.Sprintf("%s, but the load generator itself ran %s late, and so may have seen the answers: that explains the breach", said, dur(lag))
+		}
 	}
 	return p
 }
 
 // starved says that the generator was so late that its own delay, which is in the service time as well since it also
 // reads answers late, may be what broke the limit: the service time's quantile is above it by less than the
-// dispatch lag's p99. Only a lag that makes the measurement invalid counts.
-func starved(s plans.SLO, seg *result.Segment) bool {
-	lag := seg.DispatchLag.P99NS
-	if lag == nil || s.Op[0] != '<' || float64(*lag) <= lagInvalid*s.Limit {
-		return false
-	}
+// dispatch lag's. Only a lag that makes the measurement invalid counts.
+func starved(s plans.SLO, seg *result.Segment) (lag int64, yes bool) {
 	q := s.Metric.Quantile
 	if s.Metric.Kind == plans.Max {
 		q = 1
 	}
+	lag, ok := quantile(seg.DispatchLag, q)
+	if !ok || s.Op[0] != '<' || float64(lag) <= lagInvalid*s.Limit {
+		return 0, false
+	}
 	v, _ := ranked(seg.Service, seg.Sent, q)
-	return v != nil && *v < s.Limit+float64(*lag)
+	return lag, v != nil && *v < s.Limit+float64(lag)
 }
 
 func valueSaid(p result.SLOSegment) string {

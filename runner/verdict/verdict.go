@@ -40,7 +40,7 @@ func Stage(ps *plans.Stage, st *result.Stage) {
 		st.SLO = append(st.SLO, decide(s, st))
 	}
 	for i := range st.SLO {
-		doubt(&st.SLO[i], st)
+		doubt(ps.SLOs[i], &st.SLO[i], st)
 	}
 	st.Outcome, st.Reason = stageOutcome(st)
 }
@@ -93,23 +93,23 @@ func nearer(s plans.SLO, a, b result.SLOSegment) bool {
 	return *a.Value > *b.Value
 }
 
-// doubt turns a pass into inconclusive when the stage's figures cannot carry it, and a failure that the load
-// generator itself caused.
-func doubt(s *result.SLO, st *result.Stage) {
-	if s.Outcome != result.Pass {
+// doubt turns a pass into inconclusive when the stage's figures cannot carry it.
+func doubt(s plans.SLO, out *result.SLO, st *result.Stage) {
+	if out.Outcome != result.Pass {
 		return
+	}
+	why := ""
+	if w := invalid(st.Warnings); w != nil && w.Code != dispatchLag {
+		why = "the measurement is not valid: " + w.Text
+	}
+	if share, text := lagShare(s, st.Load); share > lagInvalid {
+		why = "the measurement is not valid: " + text
 	}
 	if st.State == result.Partial {
-		s.Outcome, s.State = result.Inconclusive, result.StateInconclusive
-		s.Reason = "the stage ended early; until then: " + s.Reason
-		return
+		why = "the stage ended early; until then: " + out.Reason
 	}
-	for _, w := range st.Warnings {
-		if w.Severity == result.Invalid && (w.Code != dispatchLag || s.Unit == string(plans.Nanoseconds)) {
-			s.Outcome, s.State = result.Inconclusive, result.StateInconclusive
-			s.Reason = "the measurement is not valid: " + w.Text
-			return
-		}
+	if why != "" {
+		out.Outcome, out.State, out.Reason = result.Inconclusive, result.StateInconclusive, why
 	}
 }
 

@@ -214,9 +214,11 @@ func TestClientCapIsNotTheTargetsFailure(t *testing.T) {
 
 func TestLateGenerator(t *testing.T) {
 	late := func(st *result.Stage) {
-		lag := 300 * ms
-		st.Load.DispatchLag.P99NS = &lag
-		st.Load.Segments[0].DispatchLag.P99NS = &lag
+		h := hist.New()
+		h.RecordN(ms/10, 900)
+		h.RecordN(300*ms, 100)
+		st.Load.DispatchLag = distribution(t, h)
+		st.Load.Segments[0].DispatchLag = distribution(t, h)
 	}
 	slos := parse(t, "p99 < 150ms")
 	st := judge(t, slos, late, sample{n: 900, serv: 5 * ms}, sample{n: 100, lag: 300 * ms, serv: 5 * ms})
@@ -226,6 +228,14 @@ func TestLateGenerator(t *testing.T) {
 	st = judge(t, slos, late, sample{n: 1000, serv: 5 * ms})
 	if st.Outcome != result.Inconclusive || !strings.Contains(st.Reason, "not valid") {
 		t.Errorf("pass with a late generator: got %s, %q, want inconclusive", st.Outcome, st.Reason)
+	}
+	st = judge(t, parse(t, "p50 < 50ms"), late, sample{n: 1000, serv: 5 * ms})
+	if st.Outcome != result.Pass {
+		t.Errorf("the median is not touched by a late tenth: got %s, %q, want pass", st.Outcome, st.Reason)
+	}
+	st = judge(t, parse(t, "error_rate < 1%"), late, sample{n: 1000, serv: 5 * ms})
+	if st.Outcome != result.Pass || len(st.Warnings) != 1 || st.Warnings[0].Severity != result.Suspect {
+		t.Errorf("counts are not touched by lag: got %s, %q, %v, want pass and a suspect", st.Outcome, st.Reason, st.Warnings)
 	}
 	st = judge(t, slos, late, sample{n: 1000, serv: 400 * ms})
 	if st.Outcome != result.Inconclusive || !strings.Contains(st.SLO[0].Reason, "explains the breach") {

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/perfplan/perfplan/runner/result"
+)
+
+// Every folder of examples has a README and a plan that runs to its end and passes, from its own folder, as the README says.
+// On a machine that other programs keep busy a verdict may stay open; then the run is not judged, but must have ended well.
+func TestExamples(t *testing.T) {
+	plans, err := filepath.Glob("../../examples/*/plan.yaml")
+	if err != nil || len(plans) < 3 {
+		t.Fatalf("examples: %v, %v, want at least 3", plans, err)
+	}
+	for _, plan := range plans {
+		dir := filepath.Dir(plan)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			if _, err := os.Stat(filepath.Join(dir, "README.md")); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "subject.py")); err == nil {
+				if _, err := exec.LookPath("python3"); err != nil {
+					t.Skip("needs python3")
+				}
+			}
+			out := t.TempDir()
+			run := exec.Command("perfplan", "run", "--quiet", "--out", out, "plan.yaml")
+			run.Dir = dir
+			said, err := run.CombinedOutput()
+			found, _ := filepath.Glob(filepath.Join(out, "*", "latest", "result.json"))
+			if len(found) != 1 {
+				t.Fatalf("no result: %v\n%s", err, said)
+			}
+			r, readErr := result.Read(found[0])
+			if readErr != nil {
+				t.Fatal(readErr)
+			}
+			if r.Error != "" || r.ExitCode != 0 && r.ExitCode != 5 {
+				t.Errorf("exit %d, error %q\n%s", r.ExitCode, r.Error, said)
+			}
+			for _, st := range r.Stages {
+				if l := st.Load; l != nil && (l.Completed == 0 || l.Failed > 0) {
+					t.Errorf("stage %s: %+v, want all completed", st.Name, l.Counts)
+				}
+			}
+			if r.ExitCode == 5 {
+				t.Logf("open on this machine: %s", r.Reason)
+			}
+		})
+	}
+}
