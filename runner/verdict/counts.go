@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/perfplan/perfplan/plans"
 	"github.com/perfplan/perfplan/runner/result"
@@ -54,10 +55,7 @@ func shareOf(s plans.SLO, l *result.Load, c result.Counts, capped string) result
 		p.Outcome, p.State = result.Pass, result.StatePassed
 		return p
 	}
-	own, why := c.Dropped+generatorErrors(l), "without those that the load generator itself dropped or could not send the limit would be met"
-	if capped != "" {
-		own, why = own+c.Unfinished, capped
-	}
+	own, why := clientLoss(l, c, capped)
 	rest := max(k-own, 0)
 	if s.Metric.Kind == plans.SuccessRate {
 		rest = min(k+own, c.Offered)
@@ -70,16 +68,50 @@ func shareOf(s plans.SLO, l *result.Load, c result.Counts, capped string) result
 }
 
 func countOf(s plans.SLO, l *result.Load, c result.Counts) result.SLOSegment {
-	k, own := c.Failed+c.Unfinished, generatorErrors(l)
 	if s.Metric.Kind == plans.Dropped {
-		k, own = c.Dropped, 0
+		return compared(s, float64(c.Dropped), c.Offered)
 	}
+	k := c.Failed + c.Unfinished
 	p := compared(s, float64(k), c.Offered)
+	own, why := clientLoss(l, c, capSaid(l, l.Audit.Capped, l.Offered, l.Audit.MeanInFlight))
+	own -= c.Dropped
 	if p.Outcome == result.Fail && own > 0 && holds(float64(k-own), s.Op, s.Limit) {
 		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-		p.Reason += "; the load generator itself could not send " + fmt.Sprint(own)
+		p.Reason += ", but " + why
 	}
 	return p
+}
+
+// clientLoss is how many of c's requests that did not complete may be the client's doing, with the reason: those it
+// dropped or could not send; with capped, those that its in-flight bound sent so late that the drain ended first; and
+// timeouts, when it stood still for so long that an answer may have been there.
+func clientLoss(l *result.Load, c result.Counts, capped string) (n int64, why string) {
+	if own := c.Dropped + min(generatorErrors(l), c.Failed); own > 0 {
+		n += own
+		why = "without those that the load generator itself dropped or could not send the limit would be met"
+	}
+	if pause := l.Audit.PauseMaxNS; pause != nil && l.TimeoutNS > 0 && *pause >= l.TimeoutNS/2 {
+		if late := min(errorsOf(l, "timeout"), c.Failed); late > 0 {
+			n += late
+			why = fmt.Sprintf("the load generator stood still for up to %s, so timeouts of %s may be its own", dur(*pause), dur(l.TimeoutNS))
+		}
+	}
+	switch cut := l.DurationNS < l.PlannedNS-int64(time.Millisecond); {
+	case capped != "":
+		n, why = n+c.Unfinished, capped
+	case cut && c.Unfinished > 0:
+		n, why = n+c.Unfinished, "the stage was cut short while some were under way"
+	}
+	return n, why
+}
+
+func errorsOf(l *result.Load, kind string) int64 {
+	for _, e := range l.Errors {
+		if e.Kind == kind {
+			return e.Count
+		}
+	}
+	return 0
 }
 
 // holdsShare compares k/n with limit. Limits come from decimal text, so a share that is equal as a decimal is
@@ -116,20 +148,24 @@ func throughput(s plans.SLO, l *result.Load) []result.SLOSegment {
 		return nil
 	}
 	v := l.ThroughputPerS
-	word := fmt.Sprintf("%d requests were completed, %.4g a second", l.Completed, l.ThroughputPerS)
+	word := fmt.Sprintf("%s requests a second were completed in time", digits(v))
 	if s.Unit == plans.Share {
 		if l.OfferedPerS <= 0 {
 			return nil
 		}
-		v = l.ThroughputPerS / l.OfferedPerS
-		word += fmt.Sprintf(" of %.4g offered", l.OfferedPerS)
+		v /= l.OfferedPerS
+		word += fmt.Sprintf(", of %s offered", digits(l.OfferedPerS))
 	}
 	p := compared(s, v, l.Offered)
 	p.Reason = word
-	if p.Outcome == result.Fail && (s.Op == ">" || s.Op == ">=") {
-		if cap := capSaid(l, l.Audit.Capped, l.Offered, l.Audit.MeanInFlight); cap != "" {
+	if p.Outcome == result.Fail && s.Op[0] == '>' {
+		why := capSaid(l, l.Audit.Capped, l.Offered, l.Audit.MeanInFlight)
+		if own, lost := clientLoss(l, l.Counts, ""); why == "" && own > 0 && holds(v*(1+float64(own)/float64(max(l.Completed, 1))), s.Op, s.Limit) {
+			why = lost
+		}
+		if why != "" {
 			p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-			p.Reason += ", but " + cap
+			p.Reason += ", but " + why
 		}
 	}
 	return []result.SLOSegment{p}

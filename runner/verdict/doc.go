@@ -8,7 +8,10 @@
 //     beyond it, inconclusive in between. Failed, dropped and unfinished requests count as over the limit.
 //   - A breach counts against the target only if the time from the send (service time) breaches too. One that
 //     comes from waiting at the in-flight bound or from the generator being late is inconclusive and names it.
-//   - Counts and shares of counts are compared exactly: they are facts about this run.
+//   - Counts and shares of counts are compared exactly: they are facts about this run. What the client itself dropped,
+//     could not send, cut short or was too frozen to see is not held against the target.
+//   - A pass on response time is only given when the generator's lateness, at the same percentile, is below a tenth of
+//     the limit: beyond that the load was not the declared one.
 //   - A stage that ended early can fail, but not pass.
 package verdict
 

@@ -73,9 +73,12 @@ func timeSegment(s plans.SLO, l *result.Load, seg *result.Segment) result.SLOSeg
 	if e.n == 0 {
 		return noData("no request was sent in this segment")
 	}
+	if s.Op[0] == '>' {
+		e = e.slower(e.n - countedIn(s, seg))
+	}
 	p.Interval = &result.Interval{Of: "share over the limit", Lo: &e.lo, Hi: &e.hi, Confidence: Confidence, NEff: e.effN}
 	good, bad := e.within, e.breach
-	if s.Op == ">" || s.Op == ">=" {
+	if s.Op[0] == '>' {
 		good, bad = e.breach, e.within
 	}
 	said := fmt.Sprintf("%d of %d requests (%s) were over the limit, allowed are %s", e.over, e.n, pct(e.share), pct(e.allowed))
@@ -86,17 +89,76 @@ func timeSegment(s plans.SLO, l *result.Load, seg *result.Segment) result.SLOSeg
 		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
 		p.Reason = fmt.Sprintf("%s, and the share may lie anywhere from %s to %s (%.0f%% bounds, %.0f independent samples): too close or too few to tell",
 			said, pct(e.lo), pct(e.hi), Confidence*100, e.effN)
-	case s.Metric.Clock == plans.Response && !serv.breach && blame(l, seg) != "":
-		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-		p.Reason = said + ", but " + blame(l, seg)
 	default:
 		p.Outcome, p.State, p.Reason = result.Fail, result.StateFailed, said+valueSaid(p)
-		if lag, yes := starved(s, seg); yes {
-			p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-			p.Reason = fmt.Sprintf("%s, but the load generator itself ran %s late, and so may have seen the answers: that explains the breach", said, dur(lag))
+		if why := excuse(s, l, seg, e, serv); why != "" && s.Op[0] == '<' {
+			p.Outcome, p.State, p.Reason = result.Inconclusive, result.StateInconclusive, said+", but "+why
 		}
 	}
 	return p
+}
+
+// countedIn is how many requests of the segment have a time on the SLO's clock.
+func countedIn(s plans.SLO, seg *result.Segment) int64 {
+	if s.Metric.Clock == plans.Service {
+		return seg.Service.Count
+	}
+	return seg.Response.Count
+}
+
+// excuse says why a breach may be the client's doing: requests that the client itself lost, waiting at its in-flight
+// bound, or its own lateness. It is empty when the target breached the limit without all that.
+func excuse(s plans.SLO, l *result.Load, seg *result.Segment, e, serv evidence) string {
+	capped := capSaid(l, seg.Capped, seg.Offered, seg.MeanInFlight)
+	own, why := clientLoss(l, seg.Counts, capped)
+	if s.Metric.Clock == plans.Service {
+		own -= seg.Dropped // they were never sent
+	}
+	if own > 0 && !e.without(own).breach {
+		return why
+	}
+	if s.Metric.Clock == plans.Response && !serv.without(own-seg.Dropped).breach {
+		if why := blame(l, seg); why != "" {
+			return why
+		}
+	}
+	if lag, yes := starved(s, seg); yes {
+		return fmt.Sprintf("the load generator itself ran %s late, and so may have seen the answers: that explains the breach", dur(lag))
+	}
+	return ""
+}
+
+// without is the evidence when k of the requests over the limit are left out.
+func (e evidence) without(k int64) evidence {
+	k = min(max(k, 0), e.over, e.n)
+	if k == 0 || e.n == k {
+		e.breach = e.breach && k == 0
+		return e
+	}
+	e.effN *= float64(e.n-k) / float64(e.n)
+	e.over, e.n = e.over-k, e.n-k
+	return e.again()
+}
+
+// slower is the evidence when k requests that have no time do not count as over the limit: for an SLO that wants times
+// to be long, failures must not help either.
+func (e evidence) slower(k int64) evidence {
+	if k <= 0 {
+		return e
+	}
+	e.over = max(e.over-k, 0)
+	return e.again()
+}
+
+// again computes share and bounds from over, n and effN.
+func (e evidence) again() evidence {
+	e.share = float64(e.over) / float64(e.n)
+	if e.allowed == 0 {
+		return exact(e)
+	}
+	e.lo = stats.ClopperPearsonLower(e.share*e.effN, e.effN, Confidence)
+	e.hi = stats.ClopperPearsonUpper(e.share*e.effN, e.effN, Confidence)
+	return judged(e)
 }
 
 // starved says that the generator was so late that its own delay, which is in the service time as well since it also
@@ -142,17 +204,11 @@ func serviceEvidence(seg *result.Segment, at int, q float64, resp evidence) evid
 	if e.n == 0 {
 		return e
 	}
-	e.share = float64(e.over) / float64(e.n)
-	if q == 1 {
-		return exact(e)
-	}
 	e.effN = float64(e.n)
 	if resp.effN > 0 {
 		e.effN *= resp.effN / float64(resp.n)
 	}
-	e.lo = stats.ClopperPearsonLower(e.share*e.effN, e.effN, Confidence)
-	e.hi = stats.ClopperPearsonUpper(e.share*e.effN, e.effN, Confidence)
-	return judged(e)
+	return e.again()
 }
 
 func judged(e evidence) evidence {
@@ -230,6 +286,19 @@ func moment(s plans.SLO, l *result.Load, out *result.SLO) []result.SLOSegment {
 	}
 	p := compared(s, v, d.Count)
 	p.Censored = d.CensoredFromNS != nil && s.Metric.Kind == plans.Mean
+	why := ""
+	if lost := l.FailedResponse.Count; p.Outcome == result.Pass && float64(lost) > 0.01*float64(l.Sent) {
+		why = fmt.Sprintf("%d of %d requests failed in another way and have no time, so this says too little", lost, l.Sent)
+	}
+	if p.Outcome == result.Fail && s.Op[0] == '<' && s.Metric.Clock == plans.Response && l.Service.MeanNS != nil && holds(*l.Service.MeanNS, s.Op, s.Limit) {
+		why = capSaid(l, l.Audit.Capped, l.Offered, l.Audit.MeanInFlight)
+		if why == "" && l.DispatchLag.MeanNS != nil && *l.DispatchLag.MeanNS > lagInvalid*s.Limit {
+			why = fmt.Sprintf("the load generator was late by %s on average, and from the send on the limit holds", dur(int64(*l.DispatchLag.MeanNS)))
+		}
+	}
+	if why != "" {
+		p.Outcome, p.State, p.Reason = result.Inconclusive, result.StateInconclusive, p.Reason+", but "+why
+	}
 	return []result.SLOSegment{p}
 }
 

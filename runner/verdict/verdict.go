@@ -133,6 +133,9 @@ func stageOutcome(st *result.Stage) (result.Outcome, string) {
 		if w := invalid(st.Warnings); w != nil {
 			return result.Inconclusive, "the measurement is not valid: " + w.Text
 		}
+		if l := st.Load; l != nil && l.Completed == 0 {
+			return result.Inconclusive, fmt.Sprintf("no SLO was declared for it, and none of its %d requests was answered as expected", l.Offered)
+		}
 		return result.Pass, "no SLO was declared for it"
 	case o == result.Pass && len(st.SLO) == 1:
 		return o, "its SLO holds"
@@ -147,6 +150,8 @@ func warmupOutcome(st *result.Stage) (result.Outcome, string) {
 	switch {
 	case l != nil && l.Offered > 0 && l.Completed == 0:
 		return result.Inconclusive, fmt.Sprintf("none of its %d requests was answered as expected", l.Offered)
+	case l != nil && 10*l.Failed > l.Offered:
+		return result.Inconclusive, fmt.Sprintf("%d of its %d requests failed, so what it warmed up is not what is measured", l.Failed, l.Offered)
 	case w.Until == "steady" && !w.Settled:
 		return result.Inconclusive, "the response time never settled"
 	case w.Settled && w.SettledNS != nil:

@@ -86,6 +86,10 @@ func loadOf(t *testing.T, slos []plans.SLO, samples ...sample) *result.Load {
 	seg.Response, seg.Service, seg.Lag = distribution(t, resp), distribution(t, serv), distribution(t, lag)
 	seg.Response.CensoredFromNS, seg.Service.CensoredFromNS = censored, censored
 	l.Response, l.Service, l.Lag = seg.Response, seg.Service, seg.Lag
+	l.FailedResponse.Count = l.Failed
+	if censored != nil {
+		l.FailedResponse.Count = 0
+	}
 	l.OfferedPerS, l.ThroughputPerS = float64(l.Offered)/10, float64(l.Completed)/10
 	l.Segments = []result.Segment{seg}
 	return l
@@ -145,7 +149,10 @@ func TestTimesAndCounts(t *testing.T) {
 		{"C-15 timeouts are slow, not fast", "p99 < 100ms", []sample{{n: 900, serv: 2 * ms}, {n: 100, serv: 500 * ms, end: "timeout"}}, result.Fail, result.StateFailed, "at least 500 ms"},
 		{"C-16 fast failures do not help", "p50 < 100ms", []sample{{n: 300, serv: 400 * ms}, {n: 700, end: "error"}}, result.Fail, result.StateFailed, "1000 of 1000"},
 		{"C-16 percentile among failures", "p50 < 500ms", []sample{{n: 300, serv: 400 * ms}, {n: 700, end: "error"}}, result.Fail, result.StateFailed, "among requests that failed"},
-		{"dropped count as over", "p99 < 150ms", []sample{{n: 900, serv: 5 * ms}, {n: 100, end: "dropped"}}, result.Fail, result.StateFailed, "100 of 1000"},
+		{"dropped count as over, but are the client's", "p99 < 150ms", []sample{{n: 900, serv: 5 * ms}, {n: 100, end: "dropped"}}, result.Inconclusive, result.StateInconclusive, "100 of 1000"},
+		{"dropped and slow", "p99 < 150ms", []sample{{n: 900, serv: 500 * ms}, {n: 100, end: "dropped"}}, result.Fail, result.StateFailed, "1000 of 1000"},
+		{"failures do not make times long", "p50 > 10ms", []sample{{n: 50, serv: ms}, {n: 50, end: "error"}}, result.Fail, result.StateFailed, "0 of 100"},
+		{"a mean of half the requests says too little", "mean < 50ms", []sample{{n: 50, serv: ms}, {n: 50, end: "error"}}, result.Inconclusive, result.StateInconclusive, "50 of 100"},
 		{"service clock", "service p99 < 150ms", []sample{{n: 1000, lag: 400 * ms, serv: 5 * ms}}, result.Pass, result.StatePassed, "0 of 1000"},
 		{"mean", "mean < 10ms", []sample{good}, result.Pass, result.StatePassed, "meets the limit"},
 		{"min", "min > 10ms", []sample{good}, result.Fail, result.StateFailed, "measured 5 ms"},
@@ -156,8 +163,8 @@ func TestTimesAndCounts(t *testing.T) {
 		{"C-21 strict", "error_rate < 1%", []sample{{n: 99, serv: ms}, {n: 1, end: "error"}}, result.Fail, result.StateFailed, "1 of 100"},
 		{"C-05 zero failed", "failed == 0", []sample{good}, result.Pass, result.StatePassed, "meets the limit"},
 		{"no errors of nothing", "error_rate < 1%", nil, result.Inconclusive, result.StateNoData, "no request"},
-		{"throughput", "throughput >= 99%", []sample{good}, result.Pass, result.StatePassed, "100 a second"},
-		{"throughput missed", "throughput >= 99%", []sample{{n: 900, serv: ms}, {n: 100, end: "error"}}, result.Fail, result.StateFailed, "90 a second of 100"},
+		{"throughput", "throughput >= 99%", []sample{good}, result.Pass, result.StatePassed, "100 requests a second"},
+		{"throughput missed", "throughput >= 99%", []sample{{n: 900, serv: ms}, {n: 100, end: "error"}}, result.Fail, result.StateFailed, "90 requests a second were completed in time, of 100"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -259,9 +266,53 @@ func TestGeneratorErrorsAreNotTheTargets(t *testing.T) {
 	if st.Outcome != result.Inconclusive || st.Warnings[0].Code != "generator_errors" {
 		t.Errorf("C-31: got %s, warnings %v, want inconclusive and generator_errors", st.Outcome, st.Warnings)
 	}
+	st = judge(t, parse(t, "p95 < 100ms"), own, sample{n: 900, serv: ms}, sample{n: 100, end: "error"})
+	if st.Outcome != result.Inconclusive {
+		t.Errorf("C-31: percentile: got %s, %q, want inconclusive", st.Outcome, st.SLO[0].Reason)
+	}
 	st = judge(t, parse(t, "error_rate < 0.1%"), own, sample{n: 800, serv: ms}, sample{n: 200, end: "error"})
 	if st.Outcome != result.Fail {
 		t.Errorf("C-31: 100 errors of the target itself: got %s, want fail", st.Outcome)
+	}
+}
+
+// Requests that an interrupt cut off prove nothing.
+func TestCutShortIsNotTheTargetsFailure(t *testing.T) {
+	cut := func(st *result.Stage) {
+		st.State = result.Partial
+		st.Load.PlannedNS = 2 * st.Load.DurationNS
+		seg := &st.Load.Segments[0]
+		seg.Failed, seg.Unfinished = 0, seg.Failed
+		st.Load.Counts = seg.Counts
+	}
+	for _, text := range []string{"error_rate < 0.1%", "success >= 99.9%", "failed == 0", "max < 400ms", "service max < 400ms"} {
+		st := judge(t, parse(t, text), cut, sample{n: 700, serv: 20 * ms}, sample{n: 5, end: "error"})
+		if st.Outcome != result.Inconclusive {
+			t.Errorf("%s: got %s, %q, want inconclusive", text, st.Outcome, st.SLO[0].Reason)
+		}
+	}
+}
+
+// A client that stood still for longer than the timeout may have had the answers waiting.
+func TestTimeoutsOfAFrozenClient(t *testing.T) {
+	frozen := func(st *result.Stage) {
+		st.Load.TimeoutNS = 300 * ms
+		pause := 600 * ms
+		st.Load.Audit.PauseMaxNS = &pause
+		st.Load.Errors = []result.Error{{Kind: "timeout", Class: result.ClassTarget, Count: 3}}
+	}
+	for _, text := range []string{"error_rate < 0.1%", "success == 100%", "max < 250ms"} {
+		st := judge(t, parse(t, text), frozen, sample{n: 197, serv: 20 * ms}, sample{n: 3, serv: 310 * ms, end: "timeout"})
+		if st.Outcome != result.Inconclusive || !strings.Contains(st.SLO[0].Reason, "stood still") {
+			t.Errorf("%s: got %s, %q, want inconclusive", text, st.Outcome, st.SLO[0].Reason)
+		}
+	}
+}
+
+func TestNothingAskedAndNothingWorked(t *testing.T) {
+	st := judge(t, nil, nil, sample{n: 50, end: "error"})
+	if st.Outcome != result.Inconclusive {
+		t.Errorf("C-26: got %s, want inconclusive", st.Outcome)
 	}
 }
 
@@ -377,6 +428,7 @@ func TestWarmup(t *testing.T) {
 		{result.Warmup{Until: "steady"}, result.Counts{Offered: 9, Completed: 9}, result.Inconclusive},
 		{result.Warmup{Until: "duration"}, result.Counts{Offered: 9, Completed: 9}, result.Pass},
 		{result.Warmup{Until: "duration"}, result.Counts{Offered: 9}, result.Inconclusive},
+		{result.Warmup{Until: "steady", Settled: true, SettledNS: &at}, result.Counts{Offered: 9, Completed: 5, Failed: 4}, result.Inconclusive},
 	}
 	for _, tt := range tests {
 		st := &result.Stage{State: result.Complete, Warmup: &tt.warm, Load: &result.Load{Counts: tt.load}}
