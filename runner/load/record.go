@@ -30,7 +30,6 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 		l.Target = cfg.Request.Target.Name
 	}
 	l.OfferedPerS = ratePerS(l.Offered, l.DurationNS)
-	l.ThroughputPerS = ratePerS(l.Completed, l.DurationNS+l.DrainNS)
 	l.Wire.Connect = distribution(a.connect, -1, "")
 	l.Wire.TLS = distribution(a.tls, -1, "")
 	l.Wire.FirstByte = distribution(a.first, -1, "")
@@ -48,7 +47,28 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 	if err := a.recordTimes(l); err != nil {
 		return nil, err
 	}
-	return l, a.recordParts(l, end)
+	if err := a.recordParts(l, end); err != nil {
+		return nil, err
+	}
+	l.ThroughputPerS = ratePerS(completedInTime(l), l.DurationNS)
+	return l, nil
+}
+
+// completedInTime counts, to the second, what was completed no later than a second after the last arrival, or than
+// three times the fastest service time if that is longer. Answers that are merely under way when the offering ends are
+// no shortfall, a backlog that takes longer is.
+func completedInTime(l *result.Load) int64 {
+	slack := int64(second)
+	if l.Service.MinNS != nil {
+		slack = max(slack, 3**l.Service.MinNS)
+	}
+	var n int64
+	for _, row := range l.Series {
+		if row.TNS < l.DurationNS+slack {
+			n += row.Completed
+		}
+	}
+	return n
 }
 
 func (a *account) recordTimes(l *result.Load) (err error) {

@@ -46,7 +46,7 @@ type Load struct {
 	DurationNS     int64   `json:"duration_ns"` // of the schedule's part that was offered, without the drain
 	DrainNS        int64   `json:"drain_ns"`
 	OfferedPerS    float64 `json:"offered_per_s"`
-	ThroughputPerS float64 `json:"throughput_per_s"` // completed / (duration + what the drain took)
+	ThroughputPerS float64 `json:"throughput_per_s"` // completed by a second (or 3 fastest service times) after the last arrival / duration
 
 	// Response, Service and Lag hold completed requests, timeouts and unfinished ones. Requests that failed
 	// in another way are in FailedResponse; they never improve Response.
