@@ -137,9 +137,17 @@ func (l *loader) applies(e *item, m Metric, st *Stage, p *Plan) bool {
 		return l.observed(e, m, p)
 	case Time:
 		return l.sized(e, m, st.Work.(*Microbenchmark))
+	case Slope, Growth:
+		if b := st.Work.(*Microbenchmark); len(b.Sizes) > 0 && len(b.Sizes) < fitSizes {
+			l.fault(e.fault("a fit over so few sizes cannot tell", strconv.Itoa(len(b.Sizes)), fmt.Sprintf("at least %d sizes", fitSizes), "add sizes to the stage"))
+			return false
+		}
 	}
 	return true
 }
+
+// fitSizes is how many sizes a fit of growth needs.
+const fitSizes = 5
 
 // observed checks that the target of a cpu or rss metric is there and is observed.
 func (l *loader) observed(e *item, m Metric, p *Plan) bool {

@@ -159,13 +159,17 @@ func (p *sloParser) statistic(word string, at int) (Metric, bool) {
 	m := quantile.FindStringSubmatch(word)
 	if m == nil {
 		if len(word) > 1 && word[0] == 'p' && !slices.Contains(metrics, word) && nearest(word, metrics) == "" {
-			p.fail(at, "not a percentile", quote(p.text[at:p.at]), "p0 to p100, such as p99 or p(99.9)", "")
+			p.fail(at, "not a percentile", quote(p.text[at:p.at]), "above p0 to p100, such as p99 or p(99.9)", "")
 		}
 		return Metric{}, false
 	}
 	q, err := strconv.ParseFloat(m[1]+"e-2", 64)
-	if err != nil || q > 1 {
-		p.fail(at, "not a percentile", quote(p.text[at:p.at]), "p0 to p100, such as p99 or p(99.9)", "")
+	if err != nil || q > 1 || q == 0 {
+		hint := ""
+		if q == 0 && err == nil {
+			hint = "write min for the smallest"
+		}
+		p.fail(at, "not a percentile", quote(p.text[at:p.at]), "above p0 to p100, such as p99 or p(99.9)", hint)
 		return Metric{}, false
 	}
 	return Metric{Kind: Quantile, Clock: Response, Quantile: q}, true

@@ -23,7 +23,6 @@ func TestParseSLO(t *testing.T) {
 		{"p99.99 < 1.5s", "p99.99", "<", ms(1500), Nanoseconds},
 		{"max<2s", "max", "<", ms(2000), Nanoseconds},
 		{"p100 < 2s", "p100", "<", ms(2000), Nanoseconds},
-		{"p0 > 1us", "p0", ">", 1000, Nanoseconds},
 		{"p0.5 > 1us", "p0.5", ">", 1000, Nanoseconds},
 		{"rps >= 95", "throughput", ">=", 95, PerSecond},
 		{"rps >= 95%", "throughput", ">=", 0.95, Share},
@@ -83,7 +82,7 @@ func TestParseSLORefuses(t *testing.T) {
 		text   string
 		offset int
 	}{
-		{"p101 < 1s", 0}, {"p(-1) < 1s", 0}, {"p(NaN) < 1s", 0}, {"p99 < NaN", 6}, {"p99 < Inf", 6}, {"p99 < +Inf", 6},
+		{"p0 > 1us", 0}, {"p(0) < 1us", 0}, {"p101 < 1s", 0}, {"p(-1) < 1s", 0}, {"p(NaN) < 1s", 0}, {"p99 < NaN", 6}, {"p99 < Inf", 6}, {"p99 < +Inf", 6},
 		{"p99 < 150", 6}, {"p99 =< 150ms", 4}, {"p99 < 150ms extra", 12}, {"p99", 3}, {"", 0}, {"   ", 0}, {"p99 < -1ms", 6},
 		{"latency < 1s", 0}, {"p99 ≤ 150ms", 4}, {"p99 < 150ms; max < 1s", 6}, {"p99 < 1e3ms", 6}, {"p99 << 1s", 4}, {"p99 != 1s", 4},
 		{"p99 = 1s", 4}, {"p 99 < 1s", 1}, {"p(99 < 1s", 1}, {"p() < 1s", 2}, {"service < 1s", 8}, {"service error_rate < 1%", 8},
@@ -145,7 +144,7 @@ func TestShareLimitsAreExact(t *testing.T) {
 // The sample sizes that a one-sided 95 % bound needs.
 func TestMinSamples(t *testing.T) {
 	for text, want := range map[string]int{"p50 < 1s": 5, "p90 < 1s": 29, "p95 < 1s": 59, "p99 < 1s": 299, "p99.9 < 1s": 2995, "p99.99 < 1s": 29956,
-		"p100 < 1s": 1, "p0 > 1s": 1, "p99 > 1s": 1, "p1 > 1s": 299, "max < 1s": 1, "error_rate < 1%": 1,
+		"p100 < 1s": 1, "p99 > 1s": 1, "p1 > 1s": 299, "max < 1s": 1, "error_rate < 1%": 1,
 		"time[size=10] p50 < 1s": 5, "time[size=10] p90 < 1s": 29, "time[size=10] mean < 1s": 1, "time[size=10] max < 1s": 1} {
 		s, err := ParseSLO(text)
 		if err != nil {

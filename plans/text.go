@@ -177,6 +177,8 @@ func (l *loader) unknownVar(ref string, k kind) *Problem {
 		p.Hint = `did you mean "address"?`
 	case nearest(ref, known) != "":
 		p.Hint = didYouMean(ref, known)
+	case k == startScalar || k == wordScalar:
+		p.Hint = "${address} stands for host:port of the target's URL; define others in vars, or write ${env." + ref + "} for the environment"
 	case envName.MatchString(name):
 		p.Hint = "define it in vars, or write ${env." + ref + "} for the environment"
 	default:
