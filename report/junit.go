@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,15 +103,20 @@ func stageSuite(m *Model, st *result.Stage, v stage) junitSuite {
 		if s.Outcome == result.Pass {
 			c.Output = clean(text)
 		}
-		c.set(s.Outcome, junitProblem{Message: orText(row.Reason, row.Badge.Word), Type: s.State, Text: row.Reason + "\n" + text})
+		c.set(s.Outcome, junitProblem{Message: orText(row.Reason, row.Badge.Word), Type: s.State, Text: problemText(row.Reason, v.Failures, text)})
 		suite.Cases = append(suite.Cases, c)
 	}
 	if result.Worst(worst, st.Outcome) != worst && st.Outcome != result.Pass || st.Outcome == "" {
 		c := junitCase{Name: "stage", Classname: class, Time: suite.Time}
-		c.set(st.Outcome, junitProblem{Message: orText(st.Reason, "the stage has no verdict"), Type: orText(st.State, "no_verdict"), Text: strings.TrimSpace(v.State + " " + st.Reason)})
+		c.set(st.Outcome, junitProblem{Message: orText(st.Reason, "the stage has no verdict"), Type: orText(st.State, "no_verdict"), Text: problemText(strings.TrimSpace(v.State+" "+st.Reason), v.Failures)})
 		suite.Cases = append(suite.Cases, c)
 	}
 	return suite
+}
+
+// problemText has a line for each text that is not empty.
+func problemText(lines ...string) string {
+	return strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
 }
 
 // runProblem is what kept the run from a pass, where no suite says so.

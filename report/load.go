@@ -22,8 +22,8 @@ func brief(l *result.Load) string {
 		return "No request was offered."
 	}
 	d := l.Response
-	return fmt.Sprintf("Response time p50 %s, p90 %s, p99 %s, most %s. Of %s offered %s were completed and %s failed (%s).",
-		timeOf(d, d.P50NS), timeOf(d, d.P90NS), timeOf(d, d.P99NS), timeOf(d, d.MaxNS), counted(l.Offered, "request"), count(l.Completed), count(l.Failed), shareOf(l.Failed, l.Offered))
+	return fmt.Sprintf("Response time p50 %s, p90 %s, p99 %s, most %s. %s",
+		timeOf(d, d.P50NS), timeOf(d, d.P90NS), timeOf(d, d.P99NS), timeOf(d, d.MaxNS), endsOf(l.Counts))
 }
 
 // conservation is the sum that must come out even in every run.

@@ -43,6 +43,9 @@ func WriteMarkdown(w io.Writer, m *Model) error {
 		if st.Brief != "" {
 			fmt.Fprintf(&b, " %s", md(st.Brief))
 		}
+		if st.Failures != "" {
+			fmt.Fprintf(&b, " %s", md(st.Failures))
+		}
 		b.WriteString("\n\n")
 	}
 	fmt.Fprintf(&b, "<sub>Run %s, started %s, took %s, %s. Exit code %d. The whole report is in report.html.</sub>\n", md(m.RunID), m.Started, m.Took, md(m.Tool), m.r.ExitCode)

@@ -30,7 +30,7 @@ func newStage(st *result.Stage, i int, files *names) stage {
 		v.Parts = append(v.Parts, benchParts(st.Microbenchmark, st, file)...)
 	}
 	if st.Load != nil {
-		v.Brief = brief(st.Load)
+		v.Brief, v.Failures = brief(st.Load), failuresOf(st.Load)
 		v.Lines = append(v.Lines, loadLines(st.Load)...)
 		v.Parts = append(v.Parts, loadParts(st.Load, st, file)...)
 	}

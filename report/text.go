@@ -34,6 +34,7 @@ func WriteText(w io.Writer, m *Model, color bool, width int) error {
 			t.wrap(4, st.State)
 		}
 		t.wrap(4, st.Brief)
+		t.wrap(4, st.Failures)
 	}
 	t.line("")
 	for _, a := range m.Answers {

@@ -88,6 +88,7 @@ type stage struct {
 	Reason   string
 	Took     string
 	Brief    string // its main figures
+	Failures string // why requests failed; empty when none did
 	SLOs     []sloRow
 	Warnings []warning
 	Lines    []string // sentences that sum the stage up
