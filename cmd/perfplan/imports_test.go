@@ -36,7 +36,7 @@ var ownImports = map[string]string{
 	"predictor":     "predictor/data predictor/model",
 	"cmd/predictor": "predictor predictor/data predictor/model",
 
-	"cmd/perfplan": "plans report runner runner/load runner/result runner/verdict",
+	"cmd/perfplan": "plans report runner runner/load runner/process runner/result runner/verdict",
 }
 
 // foreignImports says who may import another module, or a part of one: one importer each, so that it can be replaced.

@@ -10,8 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/perfplan/perfplan/plans"
 	"github.com/perfplan/perfplan/report"
 	"github.com/perfplan/perfplan/runner"
+	"github.com/perfplan/perfplan/runner/process"
 	"github.com/perfplan/perfplan/runner/result"
 )
 
@@ -33,7 +35,7 @@ points OUT/PLAN/latest at it. "-" is standard input.
 
 The summary goes to standard output, progress to standard error. The first
 Ctrl-C (SIGINT, SIGTERM or SIGHUP) stops the run in order and reports what was
-measured until then; the second stops at once.
+measured until then; the second, or a SIGQUIT, stops at once.
 
 Exit codes: 0 every SLO holds, 1 an SLO failed, 3 the plan has faults, 4 the run
 could not be carried out, 5 inconclusive, 130 interrupted.`,
@@ -63,11 +65,12 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 		return fail(exitBroken, "%w", err)
 	}
 	show := newProgress(c, f.quiet)
-	ctx, release := interruptible(ctx, func(sig os.Signal) {
+	sweeper := process.NewSweeper()
+	ctx, release := interruptible(ctx, sweeper, func(sig os.Signal) {
 		show.say(fmt.Sprintf("perfplan: %s: stopping in order, the report follows (once more: stop at once)", sig))
 	})
 	defer release()
-	r := runner.Run(ctx, p, runner.Options{Dir: dir, RunID: id, Version: thisBuild().Version, Env: c.lookup, Events: show.event})
+	r := c.carryOut(ctx, p, sweeper, runner.Options{Dir: dir, RunID: id, Version: thisBuild().Version, Env: c.lookup, Events: show.event})
 	show.end()
 	if r.Error != "" {
 		c.warnf("%s", r.Error)
@@ -78,6 +81,16 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 		r.ExitCode = unfinished(r.ExitCode)
 	}
 	return exit(r.ExitCode)
+}
+
+// carryOut runs p. Whatever its commands have left behind is gone in the end.
+func (c *console) carryOut(ctx context.Context, p *plans.Plan, s *process.Sweeper, opt runner.Options) *result.Result {
+	defer func() {
+		if err := s.Sweep(); err != nil {
+			c.warnf("%v", err)
+		}
+	}()
+	return runner.Run(ctx, p, opt)
 }
 
 // store writes the final record and its reports.

@@ -99,7 +99,7 @@ func checkExit(ts *testscript.TestScript, want string, err error) {
 	}
 }
 
-// signalled N TEXT SIGNALS perfplan [args...] starts a program, sends it the signals (INT or TERM, with commas between)
+// signalled N TEXT SIGNALS perfplan [args...] starts a program, sends it the signals (INT, TERM or QUIT, with commas between)
 // once its standard error has said TEXT, a further one with each line after that, and checks its exit code.
 func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
@@ -122,7 +122,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 		if !begun || len(signals) == 0 {
 			continue
 		}
-		sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM}[signals[0]]
+		sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "QUIT": syscall.SIGQUIT}[signals[0]]
 		if sig == nil {
 			ts.Fatalf("unknown signal %q", signals[0])
 		}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/perfplan/perfplan/runner/process"
 )
 
 // noSIGPIPE keeps a closed standard output from ending the process: writes then return EPIPE. The signal is caught,
@@ -14,10 +16,11 @@ func noSIGPIPE() {
 }
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends, after a call of said. The second one
-// kills the children and exits at once. A SIGHUP that nohup(1) has switched off stays so. Call release in the end.
-func interruptible(ctx context.Context, said func(os.Signal)) (_ context.Context, release func()) {
+// and any SIGQUIT kill all descendants and exit at once. A SIGHUP that nohup(1) has switched off stays so. Call release
+// in the end.
+func interruptible(ctx context.Context, sweeper *process.Sweeper, said func(os.Signal)) (_ context.Context, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	wanted := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	wanted := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) {
 		wanted = append(wanted, syscall.SIGHUP)
 	}
@@ -30,8 +33,8 @@ func interruptible(ctx context.Context, said func(os.Signal)) (_ context.Context
 			case <-done:
 				return
 			case sig := <-signals:
-				if n > 0 {
-					killChildren()
+				if n > 0 || sig == syscall.SIGQUIT {
+					_ = sweeper.Sweep() // there is nobody left to tell
 					os.Exit(exitInterrupted)
 				}
 				said(sig)

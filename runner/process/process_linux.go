@@ -42,6 +42,9 @@ func awaitExit(pid int) {
 }
 
 func exitText(s *os.ProcessState) string {
+	if s == nil {
+		return "an unknown status" // a Sweeper was quicker
+	}
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		if name := unix.SignalName(w.Signal()); name != "" {
 			return "killed by " + name

@@ -3,6 +3,7 @@ package process
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,6 +42,52 @@ func TestMain(m *testing.M) {
 	case "daemon": // leaves a process in its own session behind and ends
 		spawn(&syscall.SysProcAttr{Setsid: true}, nil, "sh", "-c", "trap '' TERM; sleep 600 & wait; wait")
 		fmt.Println("ready")
+	case "sweep":
+		sweep()
+	}
+}
+
+// sweep has a child leave a process behind that nothing tells from a stranger, and prints which processes live before
+// and after a Sweep.
+func sweep() {
+	spawn(nil, nil, "sh", "-c", "sleep 600 & wait") // as a shell that execs perfplan leaves it
+	time.Sleep(200 * time.Millisecond)
+	s := NewSweeper()
+	older := len(processesOf(os.Getpid()))
+	p, err := Start(context.Background(), sh("env -i $(command -v setsid) sh -c '/bin/sleep 600 & exit 0'"))
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	<-p.Done()
+	err = p.Stop(0)
+	before := len(processesOf(os.Getpid()))
+	err = errors.Join(err, s.Sweep())
+	after := processesOf(os.Getpid())
+	fmt.Println(older, before, len(after), err)
+	for _, id := range after {
+		kill(id, syscall.SIGKILL)
+	}
+}
+
+// processesOf lists the descendants of a process, zombies too.
+func processesOf(pid int) []identity {
+	var all []identity
+	for _, s := range processTable() {
+		if s.ppid == pid {
+			all = append(append(all, s.identity), processesOf(s.pid)...)
+		}
+	}
+	return all
+}
+
+// An orphan without its parent, its session and its environment is found as our own child. What was there before is
+// spared, with its children.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	p := start(t, part("sweep"))
+	if got, want := firstLine(t, p), "2 3 2 <nil>"; got != want {
+		t.Errorf("processes before, after the child and after the sweep: %q, want %q", got, want)
 	}
 }
 
