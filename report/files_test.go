@@ -47,7 +47,7 @@ func TestWriteAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"charts/hold-counts.png", "charts/hold-counts.svg", "charts/hold-inflight.png", "charts/hold-inflight.svg", "charts/hold-time.png", "charts/hold-time.svg",
+		"charts/hold-counts.png", "charts/hold-counts.svg", "charts/hold-time.png", "charts/hold-time.svg",
 		"hold.hlog", "junit.xml", "notes.txt", "report.html", "result.json", "series.csv", "summary.md",
 	}
 	if got := listFiles(t, dir); !slices.Equal(got, want) {
@@ -59,7 +59,7 @@ func TestWriteAll(t *testing.T) {
 	if mine, _ := os.ReadFile(filepath.Join(dir, "notes.txt")); string(mine) != "mine" {
 		t.Errorf("notes.txt = %q, want it as it was", mine)
 	}
-	for _, name := range want[:6] {
+	for _, name := range want[:4] {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

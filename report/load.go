@@ -54,7 +54,7 @@ func loadParts(l *result.Load, st *result.Stage, file string) []part {
 func warmupParts(l *result.Load, st *result.Stage, file string) []part {
 	p := part{Title: "While it warmed up"}
 	if len(l.Series) > 0 {
-		p.Charts = []figure{timeChart(l, st, file), countChart(l, file)}
+		p.Charts = secondCharts(l, st, file)
 	}
 	t := table{Caption: "Times of requests", Cols: distributionCols("Time")}
 	t.Rows = [][]cell{distributionRow("response", "last byte − intended", l.Response), distributionRow("service", "last byte − sent", l.Service)}

@@ -130,33 +130,62 @@ func seriesPart(l *result.Load, st *result.Stage, file string) (p part, ok bool)
 	if len(l.Series) == 0 {
 		return part{}, false
 	}
-	return part{Title: "Second by second", Charts: []figure{timeChart(l, st, file), countChart(l, file), flightChart(l, file)}}, true
+	p = part{Title: "Second by second", Charts: secondCharts(l, st, file)}
+	if l.Audit.MaxInFlight > fewInFlight {
+		p.Charts = append(p.Charts, flightChart(l, file))
+	}
+	return p, true
+}
+
+// fewInFlight is the largest number of requests in flight that makes no chart worth looking at.
+const fewInFlight = 2
+
+// secondCharts are the charts of response times and, when a whole second was offered, of counts.
+func secondCharts(l *result.Load, st *result.Stage, file string) []figure {
+	charts := []figure{timeChart(l, st, file)}
+	if len(wholeSeconds(l)) > 0 {
+		charts = append(charts, countChart(l, file))
+	}
+	return charts
+}
+
+// offeredSeconds are those that began while requests were offered, not while the stage drained.
+func offeredSeconds(l *result.Load) []result.Second {
+	return slices.DeleteFunc(slices.Clone(l.Series), func(s result.Second) bool { return s.TNS >= l.DurationNS })
+}
+
+// wholeSeconds are the offered ones without a last one that was cut short, whose counts are not those of a second. What
+// is cut by less than a twentieth counts as whole.
+func wholeSeconds(l *result.Load) []result.Second {
+	return slices.DeleteFunc(slices.Clone(l.Series), func(s result.Second) bool { return s.TNS+950e6 > l.DurationNS })
 }
 
 func timeChart(l *result.Load, st *result.Stage, file string) figure {
+	seconds := offeredSeconds(l)
 	c := chart.Chart{
 		Title: "Response time over time", Subtitle: "of arrivals intended in each second",
 		X: timeAxis(), Y: chart.Axis{Label: "response time", Unit: chart.Duration, Log: true},
 		Limits: limitsOf(st, -1), Bands: bands(l),
 	}
 	c.Series = []chart.Series{
-		perSecondSeries("p50", l, func(s result.Second) float64 { return gap(floatOf(s.P50NS)) }),
-		perSecondSeries("p99", l, func(s result.Second) float64 { return gap(floatOf(s.P99NS)) }),
-		perSecondSeries("most", l, func(s result.Second) float64 { return gap(floatOf(s.MaxNS)) }),
+		perSecondSeries("p50", seconds, func(s result.Second) float64 { return gap(floatOf(s.P50NS)) }),
+		perSecondSeries("p99", seconds, func(s result.Second) float64 { return gap(floatOf(s.P99NS)) }),
+		perSecondSeries("most", seconds, func(s result.Second) float64 { return gap(floatOf(s.MaxNS)) }),
 	}
-	return figure{Name: file + "-time", Chart: c, Alt: fmt.Sprintf("p50, p99 and the longest response time of each of %s.", counted(int64(len(l.Series)), "second"))}
+	return figure{Name: file + "-time", Chart: c, Alt: fmt.Sprintf("p50, p99 and the longest response time of each of %s.", counted(int64(len(seconds)), "second"))}
 }
 
 func countChart(l *result.Load, file string) figure {
+	seconds := wholeSeconds(l)
 	c := chart.Chart{Title: "Requests a second", Subtitle: "offered by intended time, ends by the time they came", X: timeAxis(), Y: chart.Axis{Label: "requests", Unit: chart.Rate}, Bands: bands(l)}
 	c.Series = []chart.Series{
-		perSecondSeries("offered", l, func(s result.Second) float64 { return float64(s.Offered) }),
-		perSecondSeries("completed", l, func(s result.Second) float64 { return float64(s.Completed) }),
-		perSecondSeries("failed", l, func(s result.Second) float64 { return float64(s.Failed) }),
+		perSecondSeries("offered", seconds, func(s result.Second) float64 { return float64(s.Offered) }),
+		perSecondSeries("completed", seconds, func(s result.Second) float64 { return float64(s.Completed) }),
+		perSecondSeries("failed", seconds, func(s result.Second) float64 { return float64(s.Failed) }),
 	}
 	c.Series[0].Role = chart.Reference
 	if l.Dropped > 0 {
-		c.Series = append(c.Series, perSecondSeries("dropped", l, func(s result.Second) float64 { return float64(s.Dropped) }))
+		c.Series = append(c.Series, perSecondSeries("dropped", seconds, func(s result.Second) float64 { return float64(s.Dropped) }))
 	}
 	return figure{Name: file + "-counts", Chart: c, Alt: fmt.Sprintf("Offered, completed and failed requests of each second; in all %s offered, %s completed, %s failed.",
 		count(l.Offered), count(l.Completed), count(l.Failed))}
@@ -164,7 +193,8 @@ func countChart(l *result.Load, file string) figure {
 
 func flightChart(l *result.Load, file string) figure {
 	c := chart.Chart{Title: "Requests in flight", Subtitle: "at the end of each second", X: timeAxis(), Y: chart.Axis{Label: "in flight", Unit: chart.Count}, Bands: bands(l)}
-	c.Series = []chart.Series{perSecondSeries("in flight", l, func(s result.Second) float64 { return float64(s.InFlight) })}
+	c.Series = []chart.Series{perSecondSeries("in flight", offeredSeconds(l), func(s result.Second) float64 { return float64(s.InFlight) })}
+	c.Notes = append(c.Notes, fmt.Sprintf("Between these samples up to %s were in flight, %s on average.", count(l.Audit.MaxInFlight), number(l.Audit.MeanInFlight, 3)))
 	if l.MaxInFlight > 0 && 2*l.Audit.MaxInFlight >= int64(l.MaxInFlight) {
 		c.Limits = []chart.Limit{{Label: "max_in_flight", Value: float64(l.MaxInFlight)}}
 	}
@@ -172,9 +202,9 @@ func flightChart(l *result.Load, file string) figure {
 		count(l.Audit.MaxInFlight), number(l.Audit.MeanInFlight, 3), count(int64(l.MaxInFlight)))}
 }
 
-func perSecondSeries(name string, l *result.Load, pick func(result.Second) float64) chart.Series {
-	s := chart.Series{Name: name, X: make([]float64, 0, len(l.Series)), Y: make([]float64, 0, len(l.Series))}
-	for _, second := range l.Series {
+func perSecondSeries(name string, seconds []result.Second, pick func(result.Second) float64) chart.Series {
+	s := chart.Series{Name: name, X: make([]float64, 0, len(seconds)), Y: make([]float64, 0, len(seconds))}
+	for _, second := range seconds {
 		s.X, s.Y = append(s.X, float64(second.TNS)), append(s.Y, pick(second))
 	}
 	return s

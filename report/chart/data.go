@@ -45,7 +45,7 @@ type data struct {
 	y      extent
 
 	points   int // that can be drawn
-	gaps     int
+	gaps     int // between points of a series
 	unpaired int
 	outside  int // left of or right of a prescribed x range
 	thinned  int // points of the series that were thinned
@@ -64,14 +64,18 @@ func collect(c Chart) data {
 		n := min(len(s.X), len(s.Y))
 		d.unpaired += max(len(s.X), len(s.Y)) - n
 		at := func(i int) sample { return s.sample(i, d.xs, yk) }
+		inner := 0 // gaps since the last point: seen only when another point follows
 		for i := range n {
 			p := at(i)
 			switch {
 			case !p.gap():
+				d.gaps, inner = d.gaps+inner, 0
 				t.n++
 				d.span(p)
 			case math.IsNaN(d.xs.kind.project(s.X[i])) || math.IsNaN(yk.project(s.Y[i])):
-				d.gaps++
+				if t.n > 0 {
+					inner++
+				}
 			default:
 				d.outside++
 			}
