@@ -11,6 +11,10 @@ import (
 // firstFailure answers which stage failed first; where none did, which was the first without a verdict.
 func firstFailure(r *result.Result) answer {
 	a := answer{Question: "First stage that failed"}
+	if len(r.Stages) > 0 && !measured(r) {
+		a.Text, a.Badge = "None: no stage was run.", badge{"No verdict", "na"}
+		return a
+	}
 	for _, want := range []result.Outcome{result.Fail, result.Inconclusive, ""} {
 		for i, st := range r.Stages {
 			if st.Outcome != want {
@@ -58,6 +62,9 @@ func bottleneck(r *result.Result) answer {
 		if f.rank > worst.rank && (only < 0 || i == only) {
 			worst = f
 			a.Anchor, a.Text, a.Detail = anchor(i), fmt.Sprintf("%s in stage %s", f.said, st.Name), f.text
+			if f.resource == "cpu" {
+				a.Detail += loadOf(st.Observation, r.Environment.Cores)
+			}
 		}
 	}
 	switch {
@@ -68,11 +75,40 @@ func bottleneck(r *result.Result) answer {
 	default:
 		a.Badge, a.Text = badge{"n/a", "na"}, "Unknown: no resource was observed."
 	}
-	if i := slices.IndexFunc(r.Stages, heldBack); i >= 0 && worst.rank == 0 {
-		a.Badge, a.Anchor, a.Detail = badge{"Client", "suspect"}, anchor(i), a.Text
+	if i := slices.IndexFunc(r.Stages, heldBack); i >= 0 {
+		also := a.Text
+		if worst.rank > 0 {
+			also = "Also " + a.sentence()
+		}
+		a.Badge, a.Anchor, a.Detail = badge{"Client", "suspect"}, anchor(i), also
 		a.Text = "max_in_flight, the load generator's own bound, in stage " + r.Stages[i].Name
 	}
 	return a
+}
+
+// loadOf says whose load the machine's cores had: that of each observed process and of all others. It is empty where
+// the machine's or a process's share was not measured.
+func loadOf(o *result.Observation, cores int) string {
+	busy, n := 0.0, 0
+	for _, s := range o.Host {
+		if s.UserShare != nil && s.SystemShare != nil {
+			busy += *s.UserShare + *s.SystemShare
+			n++
+		}
+	}
+	if n == 0 || cores < 1 || len(o.Processes) == 0 {
+		return ""
+	}
+	others := busy / float64(n) * float64(cores)
+	var shares []string
+	for _, p := range o.Processes {
+		if p.CPUShare == nil {
+			return ""
+		}
+		others -= *p.CPUShare
+		shares = append(shares, p.Name+" "+percent(*p.CPUShare))
+	}
+	return fmt.Sprintf("; %s, all others %s of one core", strings.Join(shares, ", "), percent(max(0, others)))
 }
 
 // heldBack reports whether the load generator's bound on requests in flight shaped a stage's figures.
@@ -82,6 +118,7 @@ func heldBack(st result.Stage) bool {
 
 // A useFinding is the worst cell of a USE table.
 type useFinding struct {
+	resource    string
 	said        string // "cpu saturated"
 	level, text string // of the cell
 	rank        int    // 0 ok or n/a, 1 high, 2 saturated
@@ -101,8 +138,8 @@ func worstUse(o *result.Observation) useFinding {
 			rank := map[string]int{result.LevelHigh: 1, result.LevelSaturated: 2}[c.cell.Level]
 			worst.measured = worst.measured || c.cell.Level != result.LevelNA && c.cell.Level != ""
 			if rank > worst.rank {
-				worst.rank, worst.level, worst.text = rank, c.cell.Level, c.cell.Text
-				worst.said = u.Resource + " " + c.cell.Level
+				worst.rank, worst.level, worst.text = rank, c.cell.Level, strings.TrimSpace(useValue(c.cell)+" "+c.cell.Text)
+				worst.resource, worst.said = u.Resource, u.Resource+" "+c.cell.Level
 				if c.aspect != "saturation" {
 					worst.said = u.Resource + ": " + c.aspect + " " + c.cell.Level
 				}
@@ -135,7 +172,6 @@ func validity(ws []warning, r *result.Result) answer {
 			worst = &ws[i]
 		}
 	}
-	measured := slices.ContainsFunc(r.Stages, func(st result.Stage) bool { return st.State != result.Skipped })
 	switch {
 	case n["fail"] > 0:
 		a.Badge, a.Text = badge{"Invalid", "fail"}, "No: "+counted(int64(n["fail"]), "finding")+" make figures unfit to judge the target."
@@ -144,7 +180,7 @@ func validity(ws []warning, r *result.Result) answer {
 		}
 	case n["suspect"] > 0:
 		a.Badge, a.Text = badge{"Suspect", "suspect"}, "With care: "+counted(int64(n["suspect"]), "finding")+" may have touched the figures."
-	case !measured:
+	case !measured(r):
 		a.Badge, a.Text = badge{"n/a", "na"}, "Nothing was measured."
 		return a
 	default:
@@ -152,11 +188,34 @@ func validity(ws []warning, r *result.Result) answer {
 		return a
 	}
 	a.Anchor = worst.Anchor
-	a.Detail, a.Fix = worst.Text, worst.Fix
-	if worst.Stage != "" {
-		a.Detail = worst.Stage + ": " + worst.Text
-	}
+	a.Detail, a.Fix = worst.said(), worst.Fix
+	a.Findings = findings(ws)
 	return a
+}
+
+// measured reports whether any stage was started.
+func measured(r *result.Result) bool {
+	return slices.ContainsFunc(r.Stages, func(st result.Stage) bool { return st.State != result.Skipped })
+}
+
+// said is the warning with the stage it is about.
+func (w warning) said() string {
+	if w.Stage == "" {
+		return w.Text
+	}
+	return w.Stage + ": " + w.Text
+}
+
+// findings are all warnings that touch figures in one line each, the worst first.
+func findings(ws []warning) []string {
+	ws = slices.DeleteFunc(slices.Clone(ws), func(w warning) bool { return severityRank(w.Badge.Kind) < severityRank("suspect") })
+	slices.SortStableFunc(ws, func(a, b warning) int { return severityRank(b.Badge.Kind) - severityRank(a.Badge.Kind) })
+	out := make([]string, 0, len(ws))
+	for _, w := range ws {
+		a := answer{Text: w.Badge.Word + ", " + w.said(), Fix: w.Fix}
+		out = append(out, a.sentence())
+	}
+	return out
 }
 
 func severityRank(kind string) int {
@@ -179,9 +238,12 @@ func warningsOf(ws []result.Warning, stage, anchor string) []warning {
 	return out
 }
 
-// sentence is the whole answer in one line.
+// sentence is the whole answer in one line; where there are findings, they are to follow it.
 func (a answer) sentence() string {
 	text := a.Text
+	if len(a.Findings) > 0 {
+		return text
+	}
 	if a.Detail != "" {
 		text = strings.TrimSuffix(text, ".") + ": " + a.Detail
 	}

@@ -39,6 +39,9 @@ func WriteText(w io.Writer, m *Model, color bool, width int) error {
 	t.line("")
 	for _, a := range m.Answers {
 		t.wrap(0, strings.TrimSuffix(a.Question, "?")+": "+a.sentence())
+		for _, f := range a.Findings {
+			t.wrap(2, "- "+f)
+		}
 	}
 	_, err := w.Write(t.b.Bytes())
 	return err

@@ -54,7 +54,8 @@ type answer struct {
 	Text     string
 	Detail   string
 	Fix      string
-	Anchor   string // of the stage it is about; may be empty
+	Findings []string // all of what Detail tells the worst of, one line each; may be empty
+	Anchor   string   // of the stage it is about; may be empty
 }
 
 type warning struct {
@@ -260,7 +261,7 @@ func tally(r *result.Result) score {
 // notices are what a reader must know before any figure.
 func notices(r *result.Result) []string {
 	var out []string
-	if r.Error != "" {
+	if r.Error != "" && !strings.Contains(r.Reason, r.Error) { // else the reason tells it
 		out = append(out, r.Error)
 	}
 	if r.Interrupted {
