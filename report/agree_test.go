@@ -146,7 +146,7 @@ func TestC23JUnitPassesAsTheRunDoes(t *testing.T) {
 	down.Error = "target predictor: did not answer within 20s"
 	checkJUnit(t, "down", down, printAll(t, down).junit)
 	odd := passing()
-	odd.Outcome, odd.ExitCode, odd.Reason = result.Inconclusive, 5, "stage warm: the response time never settled"
+	odd.Outcome, odd.ExitCode, odd.Reason = result.Inconclusive, new(5), "stage warm: the response time never settled"
 	odd.Stages[1].Outcome, odd.Stages[1].Reason = result.Inconclusive, "the response time never settled"
 	checkJUnit(t, "unsettled", odd, printAll(t, odd).junit)
 }

@@ -72,9 +72,16 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+func exitCode(r *result.Result) string {
+	if r.ExitCode == nil {
+		return na
+	}
+	return fmt.Sprint(*r.ExitCode)
+}
+
 func reproduce(r *result.Result) []pair {
 	out := []pair{{"Plan", orText(r.Plan.Path, na)}, {"Plan hash", orText(r.Plan.Hash, na)}, {"Tool", r.Tool.Name + " " + r.Tool.Version}, {"Run", orText(r.RunID, na)},
-		{"Started", started(r)}, {"Exit code", fmt.Sprint(r.ExitCode)}}
+		{"Started", started(r)}, {"Exit code", exitCode(r)}}
 	for _, st := range r.Stages {
 		switch {
 		case st.Load != nil:

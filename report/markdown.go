@@ -33,6 +33,9 @@ func WriteMarkdown(w io.Writer, m *Model) error {
 	}
 	for _, a := range m.Answers {
 		fmt.Fprintf(&b, "- **%s**: %s\n", md(strings.TrimSuffix(a.Question, "?")), md(a.sentence()))
+		for _, f := range a.Findings {
+			fmt.Fprintf(&b, "  - %s\n", md(f))
+		}
 	}
 	b.WriteString("\n")
 	for _, st := range m.Stages {
@@ -48,7 +51,7 @@ func WriteMarkdown(w io.Writer, m *Model) error {
 		}
 		b.WriteString("\n\n")
 	}
-	fmt.Fprintf(&b, "<sub>Run %s, started %s, took %s, %s. Exit code %d. The whole report is in report.html.</sub>\n", md(m.RunID), m.Started, m.Took, md(m.Tool), m.r.ExitCode)
+	fmt.Fprintf(&b, "<sub>Run %s, started %s, took %s, %s. Exit code %s. The whole report is in report.html.</sub>\n", md(m.RunID), m.Started, m.Took, md(m.Tool), exitCode(m.r))
 	_, err := w.Write(b.Bytes())
 	return err
 }

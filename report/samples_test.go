@@ -40,7 +40,7 @@ func run(outcome result.Outcome, exit int, reason string, stages ...result.Stage
 		SchemaVersion: 1, Tool: result.Tool{Name: "perfplan", Version: "0.1.0"}, RunID: "20260504T093000Z-4f2a9c",
 		Plan: result.Plan{Name: "predictor", Description: "May the ranking service go behind the home page?", Path: "plans/predictor.yaml",
 			Hash: "sha256:6b1f0f0c5d0f9d1b7a8f6f0a4f1f5c2f2d6c5f1e0b9a8d7c6b5a493827160504", Source: planSource},
-		Started: start, Finished: &end, Outcome: outcome, Reason: reason, ExitCode: exit,
+		Started: start, Finished: &end, Outcome: outcome, Reason: reason, ExitCode: &exit,
 		Environment: result.Environment{Hostname: "build-7", OS: "linux", Kernel: "6.18.5", Arch: "amd64", CPUModel: "Intel Xeon 8481C", Cores: 2, MemoryBytes: 8 << 30,
 			GoVersion: "go1.26.8", FDLimit: 1048576, Commit: "c96efd8", Fingerprint: "linux/amd64/2/xeon-8481c"},
 		Targets: []result.Target{{Name: "predictor", URLs: []string{"http://127.0.0.1:8080"}, Command: ".perfplan/bin/predictor --listen 127.0.0.1:8080", PID: 4711, LogFile: "predictor.log", ReadyNS: 184e6}},

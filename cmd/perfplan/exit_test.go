@@ -33,12 +33,12 @@ func TestExitCode(t *testing.T) {
 // A result or report that cannot be written is told, and turns a pass into exit code 4. A failed SLO stays one.
 func TestStoreFails(t *testing.T) {
 	for before, want := range map[int]int{exitPass: exitBroken, exitInconclusive: exitBroken, exitFailed: exitFailed, exitBroken: exitBroken, exitInterrupted: exitInterrupted} {
-		r := &result.Result{ExitCode: before}
+		r := &result.Result{ExitCode: &before}
 		if err := store(filepath.Join(t.TempDir(), "none"), r); err == nil {
 			t.Error("store in a folder that does not exist: no error")
 		}
-		if r.ExitCode != want {
-			t.Errorf("store fails: exit code %d became %d, want %d", before, r.ExitCode, want)
+		if *r.ExitCode != want {
+			t.Errorf("store fails: exit code %d became %d, want %d", before, *r.ExitCode, want)
 		}
 	}
 }

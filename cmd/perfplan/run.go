@@ -75,12 +75,16 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 	if r.Error != "" {
 		c.warnf("%s", r.Error)
 	}
-	r.ExitCode = exitCode(r)
-	if err := errors.Join(store(dir, r), c.summarise(dir, r, f.json)); err != nil {
+	r.ExitCode = new(exitCode(r))
+	err = errors.Join(store(dir, r), c.summarise(dir, r, f.json))
+	if err != nil {
 		c.warnf("%v", err)
-		r.ExitCode = unfinished(r.ExitCode)
+		r.ExitCode = new(unfinished(*r.ExitCode))
 	}
-	return exit(r.ExitCode)
+	if err := runner.PointLatest(dir); err != nil {
+		c.warnf("%v", err) // the run and its reports are complete without
+	}
+	return exit(*r.ExitCode)
 }
 
 // carryOut runs p. Whatever its commands have left behind is gone in the end.
@@ -93,22 +97,22 @@ func (c *console) carryOut(ctx context.Context, p *plans.Plan, s *process.Sweepe
 	return runner.Run(ctx, p, opt)
 }
 
-// store writes the final record and its reports.
+// store writes the final record, whose exit code is known, and its reports.
 func store(dir string, r *result.Result) error {
-	err := errors.Join(result.Write(dir, r), report.WriteAll(dir, r), runner.PointLatest(dir))
+	err := errors.Join(result.Write(dir, r), report.WriteAll(dir, r))
 	if err != nil {
-		r.ExitCode = unfinished(r.ExitCode)
+		r.ExitCode = new(unfinished(*r.ExitCode))
 		_ = result.Write(dir, r) // as far as that goes: err tells of the first failure
 	}
 	return err
 }
 
-// summarise prints how a run ended and where its report is.
+// summarise prints how a run ended and where its report is, if it could be written.
 func (c *console) summarise(dir string, r *result.Result, asJSON bool) error {
 	if asJSON {
-		data, err := os.ReadFile(filepath.Join(dir, result.FileName))
+		data, err := result.Encode(r)
 		if err != nil {
-			return fmt.Errorf("cannot read the result: %w", err)
+			return fmt.Errorf("cannot print the result: %w", err)
 		}
 		_, err = c.out.Write(data)
 		return err
@@ -116,6 +120,9 @@ func (c *console) summarise(dir string, r *result.Result, asJSON bool) error {
 	if err := report.WriteText(c.out, report.New(r), c.colored(c.out), c.out.width()); err != nil {
 		return fmt.Errorf("cannot print the summary: %w", err)
 	}
-	fmt.Fprintf(c.out, "\nreport: %s\n", filepath.Join(dir, "report.html"))
+	page := filepath.Join(dir, "report.html")
+	if _, err := os.Stat(page); err == nil {
+		fmt.Fprintf(c.out, "\nreport: %s\n", page)
+	}
 	return nil
 }

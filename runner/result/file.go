@@ -23,7 +23,7 @@ const ToolName = "perfplan"
 // Write writes r to FileName in dir, which must exist. The file appears whole or not at all, and an older one is
 // replaced. The same record gives the same bytes. A number that JSON cannot hold is an error that names its key.
 func Write(dir string, r *Result) error {
-	data, err := encode(r)
+	data, err := Encode(r)
 	if err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
@@ -33,7 +33,8 @@ func Write(dir string, r *Result) error {
 	return nil
 }
 
-func encode(r *Result) ([]byte, error) {
+// Encode returns r as Write writes it.
+func Encode(r *Result) ([]byte, error) {
 	if key, v, found := notFinite(reflect.ValueOf(r), ""); found {
 		return nil, fmt.Errorf("%s: got %v, want a finite number or null", key, v)
 	}

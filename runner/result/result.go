@@ -34,7 +34,7 @@ type Result struct {
 	Finished      *time.Time  `json:"finished"` // null while the run is under way
 	Outcome       Outcome     `json:"outcome"`
 	Reason        string      `json:"reason"`          // one sentence
-	ExitCode      int         `json:"exit_code"`       // of perfplan run, see Exit* in cmd/perfplan
+	ExitCode      *int        `json:"exit_code"`       // of perfplan run, see exit* in cmd/perfplan; null until it is known
 	Interrupted   bool        `json:"interrupted"`     // by a signal
 	Error         string      `json:"error,omitempty"` // why the run could not be carried out to its end
 	Environment   Environment `json:"environment"`
