@@ -50,11 +50,10 @@ func bottleneck(r *result.Result) answer {
 	if only >= 0 && worstUse(r.Stages[only].Observation).rank == 0 {
 		only = -1
 	}
-	loaded := slices.ContainsFunc(r.Stages, func(st result.Stage) bool { return st.Load != nil })
 	var worst useFinding
 	seen := false
 	for i, st := range r.Stages {
-		if loaded && st.Load == nil && i != only {
+		if loaded(r) && st.Load == nil && i != only {
 			continue
 		}
 		f := worstUse(st.Observation)
@@ -185,12 +184,20 @@ func validity(ws []warning, r *result.Result) answer {
 		return a
 	default:
 		a.Badge, a.Text = badge{"Valid", "pass"}, "Yes: the load generator's own checks found nothing."
+		if !loaded(r) {
+			a.Text = "Yes: nothing was found that disturbed it."
+		}
 		return a
 	}
 	a.Anchor = worst.Anchor
 	a.Detail, a.Fix = worst.said(), worst.Fix
 	a.Findings = findings(ws)
 	return a
+}
+
+// loaded reports whether any stage put load on a target.
+func loaded(r *result.Result) bool {
+	return slices.ContainsFunc(r.Stages, func(st result.Stage) bool { return st.Load != nil })
 }
 
 // measured reports whether any stage was started.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/perfplan/perfplan/report/chart"
 	"github.com/perfplan/perfplan/runner/result"
@@ -28,7 +29,7 @@ func benchParts(b *result.Microbenchmark, st *result.Stage, file string) []part 
 // fitLine says how time grows with size.
 func fitLine(f *result.Fit) string {
 	if f == nil {
-		return "No fit: it takes at least 4 sizes."
+		return "No fit: it takes at least 5 sizes."
 	}
 	slope := duration(f.SlopeNS)
 	if f.SlopeLoNS != nil && f.SlopeHiNS != nil {
@@ -40,8 +41,21 @@ func fitLine(f *result.Fit) string {
 	if f.InterceptNS < 0 {
 		sign = "minus"
 	}
-	return fmt.Sprintf("Fit: %s %s %s, R² %s. Growth is %s (weight of the evidence %s).",
-		slope, sign, duration(math.Abs(f.InterceptNS)), number(f.R2, 6), f.Class, percent(f.Evidence))
+	return fmt.Sprintf("Fit: %s %s %s, R² %s. %s",
+		slope, sign, duration(math.Abs(f.InterceptNS)), number(f.R2, 3), growth(f))
+}
+
+// growth names the class of growth, and all classes that the points do not speak against where there are more.
+func growth(f *result.Fit) string {
+	lo, hi := slices.Index(growthClasses[:], f.ClassLo), slices.Index(growthClasses[:], f.ClassHi)
+	if lo < 0 || hi <= lo {
+		return fmt.Sprintf("Growth is %s (weight of the evidence %s).", f.Class, percent(f.Evidence))
+	}
+	text := f.ClassLo + " or " + f.ClassHi
+	if hi-lo > 1 {
+		text = "anything from " + f.ClassLo + " to " + f.ClassHi
+	}
+	return fmt.Sprintf("Growth is %s, most likely %s (weight of the evidence %s).", text, f.Class, percent(f.Evidence))
 }
 
 // ratios are published time ÷ measured median, by size, where both exist.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,8 +23,9 @@ type scale struct {
 }
 
 var (
-	timeScales = []scale{{1, " ns"}, {1e3, " µs"}, {1e6, " ms"}, {1e9, " s"}}
-	byteScales = []scale{{1, " B"}, {1 << 10, " KiB"}, {1 << 20, " MiB"}, {1 << 30, " GiB"}, {1 << 40, " TiB"}}
+	timeScales    = []scale{{1, " ns"}, {1e3, " µs"}, {1e6, " ms"}, {1e9, " s"}}
+	decimalScales = []scale{{1e3, " kB"}, {1e6, " MB"}, {1e9, " GB"}, {1e12, " TB"}}
+	byteScales    = []scale{{1, " B"}, {1 << 10, " KiB"}, {1 << 20, " MiB"}, {1 << 30, " GiB"}, {1 << 40, " TiB"}}
 )
 
 // scaleOf picks the largest scale that v reaches, with what it is rounded to taken into account.
@@ -56,10 +58,16 @@ func percent(share float64) string { return in(scale{0.01, "%"}, share, 3) }
 
 func perSecond(v float64) string { return in(scale{1, "/s"}, v, 4) }
 
+// leastShare is the smallest share that is shown as more than nothing: one in a hundred million.
+const leastShare = 1e-8
+
 // in shows v in a scale with so many significant digits; whole digits are never dropped.
 func in(s scale, v float64, digits int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return na
+	}
+	if s.suffix == "%" && math.Abs(v) < leastShare {
+		v = 0
 	}
 	return number(v/s.div, digits) + s.suffix
 }
@@ -150,11 +158,22 @@ func quantityOf(s result.SLO) quantity {
 	case "per_s":
 		q.scale = scale{1, "/s"}
 	case "bytes":
-		q.scale = scaleOf(byteScales, s.Limit)
+		q.scale = bytesScale(s.Text, s.Limit)
 	default:
 		q.scale = scale{1, ""}
 	}
 	return q
+}
+
+// bytesScale is the unit that an SLO's text ends with, else the one that suits its limit.
+func bytesScale(text string, limit float64) scale {
+	unit := text[strings.LastIndexFunc(text, func(r rune) bool { return r < 'A' || r > 'Z' && r < 'a' || r > 'z' })+1:]
+	for _, s := range slices.Concat(decimalScales, byteScales[1:]) {
+		if strings.EqualFold(unit, s.suffix[1:]) {
+			return s
+		}
+	}
+	return scaleOf(byteScales, limit)
 }
 
 // show shows a measured value.
@@ -171,8 +190,14 @@ func (q quantity) digits(v float64, digits int) string {
 	return text + q.per
 }
 
-// limit shows a limit as exactly as the plan gave it.
-func (q quantity) limit(v float64) string { return q.digits(v, 12) }
+// limit shows a limit as exactly as the plan gave it; one whose fraction has no end in its unit is rounded.
+func (q quantity) limit(v float64) string {
+	exact := q.digits(v, 12)
+	if len(exact) > len(q.digits(v, 6))+3 {
+		return q.digits(v, 4)
+	}
+	return exact
+}
 
 // apart shows a value with as many digits as it takes to tell it from the limit, where they differ.
 func (q quantity) apart(v, limit float64) string {

@@ -42,6 +42,8 @@ func TestOtherUnits(t *testing.T) {
 		{percent(0.14534), "14.5%"},
 		{percent(1), "100%"},
 		{percent(0), "0%"},
+		{percent(3.61e-35), "0%"},
+		{percent(1e-7), "0.00001%"},
 		{size(4096), "4 KiB"},
 		{size(1536 << 20), "1.5 GiB"},
 		{perSecond(246.15), "246.2/s"},
@@ -91,6 +93,41 @@ func TestQuantity(t *testing.T) {
 		q := quantityOf(result.SLO{Unit: test.unit, Limit: test.limit})
 		if value, limit := q.apart(test.value, test.limit), q.limit(test.limit); value != test.wantValue || limit != test.wantLimit {
 			t.Errorf("%v and %v in %s = %q and %q, want %q and %q", test.value, test.limit, test.unit, value, limit, test.wantValue, test.wantLimit)
+		}
+	}
+}
+
+// A limit is shown in the unit that the plan gave it in.
+func TestLimitsOfBytes(t *testing.T) {
+	tests := []struct {
+		text         string
+		value, limit float64
+		want         string
+	}{
+		{"rss(svc) < 100MB", 95.5e6, 100e6, "95.5 MB < 100 MB"},
+		{"rss(svc) < 1.5 GB", 1e9, 1.5e9, "1 GB < 1.5 GB"},
+		{"rss(svc) < 512MiB", 3 << 27, 512 << 20, "384 MiB < 512 MiB"},
+		{"rss(svc) < 100000000", 95e6, 100e6, "90.6 MiB < 95.37 MiB"},
+		{"", 1 << 29, 1 << 30, "0.5 GiB < 1 GiB"},
+	}
+	for _, test := range tests {
+		q := quantityOf(result.SLO{Text: test.text, Unit: "bytes", Limit: test.limit})
+		if got := q.apart(test.value, test.limit) + " < " + q.limit(test.limit); got != test.want {
+			t.Errorf("%q = %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	tests := []struct{ lo, hi, want string }{
+		{"", "", "Growth is linear (weight of the evidence 60%)."},
+		{"linear", "linear", "Growth is linear (weight of the evidence 60%)."},
+		{"linear", "linearithmic", "Growth is linear or linearithmic, most likely linear (weight of the evidence 60%)."},
+		{"constant", "linear", "Growth is anything from constant to linear, most likely linear (weight of the evidence 60%)."},
+	}
+	for _, test := range tests {
+		if got := growth(&result.Fit{Class: "linear", ClassLo: test.lo, ClassHi: test.hi, Evidence: 0.6}); got != test.want {
+			t.Errorf("growth from %q to %q = %q, want %q", test.lo, test.hi, got, test.want)
 		}
 	}
 }

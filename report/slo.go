@@ -22,6 +22,9 @@ func newSLO(s result.SLO, stage, anchor string) sloRow {
 		Value: sloValue(q, s.Value, s.Limit, s.Censored), Limit: strings.TrimSpace(s.Op + " " + q.limit(s.Limit)),
 		Interval: interval(q, s.Interval, s.Metric), Samples: samples(s.Samples), Set: setOf(s), Segment: s.Segment, Reason: s.Reason,
 	}
+	if amongFailed(s, s.Value, s.Outcome, s.Samples) {
+		row.Value = "failed"
+	}
 	if len(s.Segments) > 0 {
 		row.Segments = segmentTable(s, q)
 	}
@@ -37,6 +40,12 @@ func sloValue(q quantity, v *float64, limit float64, censored bool) string {
 		return "≥ " + text
 	}
 	return text
+}
+
+// amongFailed reports whether a percentile of a failed SLO has no time because it lies among the requests that failed
+// or were dropped.
+func amongFailed(s result.SLO, v *float64, o result.Outcome, n int64) bool {
+	return v == nil && o == result.Fail && n > 0 && s.Unit == "ns" && quantileOf(s.Metric) >= 0
 }
 
 func samples(n int64) string {
@@ -57,6 +66,9 @@ func setOf(s result.SLO) string {
 	}
 	if set == "" {
 		return ""
+	}
+	if s.Samples == 1 {
+		set = strings.Replace(set, "requests", "request", 1)
 	}
 	return "of " + count(s.Samples) + " " + set
 }
@@ -107,10 +119,14 @@ func segmentTable(s result.SLO, q quantity) table {
 		Cols:    []column{{"Segment", false}, {"Outcome", false}, {"Value", true}, {"Interval", false}, {"Samples", true}, {"Reason", false}},
 	}
 	for _, p := range s.Segments {
+		value := sloValue(q, p.Value, s.Limit, p.Censored)
+		if amongFailed(s, p.Value, p.Outcome, p.Samples) {
+			value = "failed"
+		}
 		t.Rows = append(t.Rows, []cell{
 			{Text: orText(p.Segment, "whole stage")},
 			{Badge: stateBadge(p.State, p.Outcome)},
-			{Text: sloValue(q, p.Value, s.Limit, p.Censored)},
+			{Text: value},
 			interval(q, p.Interval, s.Metric),
 			{Text: samples(p.Samples)},
 			{Text: p.Reason},
