@@ -42,7 +42,15 @@ func fitLine(f *result.Fit) string {
 		sign = "minus"
 	}
 	return fmt.Sprintf("Fit: %s %s %s, R² %s. %s",
-		slope, sign, duration(math.Abs(f.InterceptNS)), number(f.R2, 3), growth(f))
+		slope, sign, duration(math.Abs(f.InterceptNS)), rSquared(f.R2), growth(f))
+}
+
+// rSquared shows three digits, and never 1 for a fit that is not perfect.
+func rSquared(v float64) string {
+	if v < 1 && v >= 0.9995 {
+		return "over 0.999"
+	}
+	return number(v, 3)
 }
 
 // growth names the class of growth, and all classes that the points do not speak against where there are more.

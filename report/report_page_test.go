@@ -35,6 +35,38 @@ const overflows = `(() => {
 	return out.slice(0, 5).join('; ');
 })()`
 
+// brokenNumbers lists numeric cells of tables with a number that goes over more than one line.
+const brokenNumbers = `(() => {
+	const out = [];
+	for (const d of document.querySelectorAll('details')) d.open = true;
+	for (const e of document.querySelectorAll('th.num[scope=row], td.num')) {
+		const words = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
+		while (words.nextNode()) {
+			for (const m of words.currentNode.data.matchAll(/\S+/g)) {
+				const r = document.createRange();
+				r.setStart(words.currentNode, m.index);
+				r.setEnd(words.currentNode, m.index + m[0].length);
+				if (r.getClientRects().length > 1) out.push(m[0]);
+			}
+		}
+	}
+	return out.slice(0, 5).join('; ');
+})()`
+
+func TestNumbersAreNotBroken(t *testing.T) {
+	tb := openTab(t, writePage(t, "pass"), look{width: 400, height: 740})
+	for _, width := range []int64{360, 400, 500} {
+		tb.show(look{width: width, height: 740})
+		if got := eval[string](tb, brokenNumbers); got != "" {
+			t.Errorf("at %d px these are broken: %s", width, got)
+		}
+	}
+	eval[bool](tb, `(() => { const e = document.querySelector('.slos td.num'); e.style.cssText = 'display:block;width:1ch;overflow-wrap:anywhere;white-space:normal'; return true })()`)
+	if eval[string](tb, brokenNumbers) == "" {
+		t.Error("a broken number is not noticed")
+	}
+}
+
 // Every sample opens in light and dark, on a phone and a desk, without complaint, request or overflow, and its texts
 // stand out (C-27, C-29).
 func TestPageOpensEverywhere(t *testing.T) {
