@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -112,14 +113,14 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// Read reads the record at path and refuses what is not one: a folder, an empty or cut file, JSON of another tool,
-// a record of another schema version.
+// maxBytes is the largest record that is read. An hour of load has some 10 MiB.
+const maxBytes = 1 << 30
+
+// Read reads the record at path and refuses what is not one: a folder or device, an empty or cut file, JSON of another
+// tool, a record of another schema version, one that contradicts itself, more than 1 GiB.
 func Read(path string) (*Result, error) {
-	data, err := os.ReadFile(path)
+	data, err := readFile(path, maxBytes)
 	if err != nil {
-		if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
-			return nil, fmt.Errorf("read result %q: got a folder, want a file like %q", path, filepath.Join(path, FileName))
-		}
 		if cause, ok := errors.AsType[*fs.PathError](err); ok {
 			err = cause.Err
 		}
@@ -130,6 +131,29 @@ func Read(path string) (*Result, error) {
 		return nil, fmt.Errorf("read result %q: %w", path, err)
 	}
 	return r, nil
+}
+
+// readFile reads a regular file of at most that many bytes. It looks before it opens: a pipe would wait for a writer.
+func readFile(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("got a folder, want a file like %q", filepath.Join(path, FileName))
+	case !info.Mode().IsRegular():
+		return nil, errors.New("got a pipe or a device, want a file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if int64(len(data)) > most {
+		return nil, fmt.Errorf("the file has more than %d bytes", most)
+	}
+	return data, err
 }
 
 func decode(data []byte) (*Result, error) {
@@ -147,6 +171,9 @@ func decode(data []byte) (*Result, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("text after the record, from byte %d on", dec.InputOffset())
 	}
+	if err := check(&r); err != nil {
+		return nil, err
+	}
 	return &r, nil
 }
 
@@ -155,6 +182,7 @@ func checkHead(data []byte) error {
 	var head struct {
 		SchemaVersion *int            `json:"schema_version"`
 		Tool          json.RawMessage `json:"tool"`
+		Stages        json.RawMessage `json:"stages"`
 	}
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&head); err != nil {
 		return explain(err, len(data))
@@ -165,6 +193,11 @@ func checkHead(data []byte) error {
 	}
 	if got := *head.SchemaVersion; got != SchemaVersion {
 		return fmt.Errorf("schema_version: got %d, want %d (written by %s %s)", got, SchemaVersion, ToolName, tool.Version)
+	}
+	var stages []json.RawMessage
+	_ = json.Unmarshal(head.Stages, &stages) // what is no list is told by its kind later
+	if i := slices.IndexFunc(stages, func(st json.RawMessage) bool { return string(st) == "null" }); i >= 0 {
+		return fmt.Errorf("stages[%d]: got null, want a stage", i)
 	}
 	return nil
 }

@@ -16,12 +16,14 @@ import (
 func sample() *Result {
 	p99 := int64(20_000_000)
 	value := 0.25
+	finished := time.Date(2026, 1, 1, 0, 1, 0, 0, time.UTC)
 	return &Result{
 		SchemaVersion: SchemaVersion,
 		Tool:          Tool{Name: ToolName, Version: "1.2.3"},
 		RunID:         "20260101-000000-abcd",
 		Plan:          Plan{Name: "predictor", Source: "slo: [p99 < 150ms]\n"},
 		Started:       time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		Finished:      &finished,
 		Outcome:       Fail,
 		ExitCode:      new(1),
 		Stages: []Stage{{
@@ -131,6 +133,7 @@ func TestReadRefuses(t *testing.T) {
 		{"array", `[1, 2]`, "got a JSON array, want an object"},
 		{"later version", strings.Replace(string(whole), `"schema_version": 1`, `"schema_version": 2`, 1), "schema_version: got 2, want 1 (written by perfplan 1.2.3)"},
 		{"wrong kind", strings.Replace(string(whole), `"offered": 7`, `"offered": "seven"`, 1), "offered: got a JSON string"},
+		{"null in place of a stage", `{"schema_version": 1, "tool": {"name": "perfplan"}, "outcome": "pass", "stages": [null]}`, "stages[0]: got null, want a stage"},
 		{"two records", string(whole) + string(whole), "text after the record"},
 	}
 	for _, test := range tests {
