@@ -255,6 +255,9 @@ func TestSameBytes(t *testing.T) {
 	dir := t.TempDir()
 	for name, make := range sampleRuns {
 		r := make()
+		if r.Outcome == "" {
+			continue // such a record is never stored
+		}
 		if err := result.Write(dir, r); err != nil {
 			t.Fatal(err)
 		}
