@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 const (
@@ -96,7 +98,22 @@ func (c *capture) tail(lines int) string {
 			b = b[i+1:]
 		}
 	}
-	return strings.ToValidUTF8(string(b), "\uFFFD")
+	return printable(strings.ToValidUTF8(string(b), "\uFFFD"))
+}
+
+// escapes are the control sequences of ECMA-48: those that set colours and move the cursor, and the strings for the
+// terminal, titles and links among them, which end in BEL or ST.
+var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)")
+
+// printable takes out of s what would work on a terminal. What is no known sequence leaves a mark.
+func printable(s string) string {
+	s = strings.ReplaceAll(escapes.ReplaceAllString(s, ""), "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsGraphic(r) {
+			return r
+		}
+		return '\uFFFD'
+	}, s)
 }
 
 // last returns the end of the output and whether something before it was left out.

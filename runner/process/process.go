@@ -188,7 +188,8 @@ func (p *Process) alone() []identity {
 	}
 }
 
-// LogTail returns the last lines of the output, at most n of them and 16 KiB, without a final newline.
+// LogTail returns the last lines of the output, at most n of them and 16 KiB, without a final newline. It is fit for a
+// terminal: control sequences are left out, and U+FFFD stands for any other control character but newline and tab.
 func (p *Process) LogTail(n int) string { return p.log.tail(n) }
 
 // Stop ends the child and all its descendants: SIGTERM, then SIGKILL to what is still alive after grace. It returns

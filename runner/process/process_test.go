@@ -160,6 +160,32 @@ func TestTalk(t *testing.T) {
 	}
 }
 
+// What a target prints must not reach a terminal as anything but text.
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ text, want string }{
+		{"plain\ttext\nof two lines", "plain\ttext\nof two lines"},
+		{"größer ≥ 3\u00a0ms", "größer ≥ 3\u00a0ms"},
+		{"\x1b[1;31merror\x1b[0m: no", "error: no"},
+		{"\x1b[2J\x1b[H\x1b[?25l", ""},
+		{"\x1b]0;title\x07a\x1b]8;;http://x\x1b\\b", "ab"},
+		{"\x1b]52;c;never ended", "\uFFFD]52;c;never ended"},
+		{"\x1bc\x07\x08\x00\x7f", "\uFFFDc\uFFFD\uFFFD\uFFFD\uFFFD"},
+		{"\u009b31m", "\uFFFD31m"}, // CSI in one character
+		{"a\u202eb", "a\uFFFDb"},   // turns the direction of text
+		{"dos\r\n50%\r100%", "dos\n50%\uFFFD100%"},
+	} {
+		if got := printable(tt.text); got != tt.want {
+			t.Errorf("printable(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+	}
+	p := start(t, sh(`printf '\033[31mred\033[0m \033c\n' >&2`))
+	waitDone(t, p)
+	if got, want := p.LogTail(5), "red \uFFFDc"; got != want {
+		t.Errorf("LogTail = %q, want %q", got, want)
+	}
+}
+
 func TestLogTail(t *testing.T) {
 	t.Parallel()
 	for _, inFile := range []bool{false, true} {
