@@ -103,16 +103,10 @@ func warnings(m *plans.Microbenchmark, forks []*fork) []result.Warning {
 		add("warmup_unsettled", result.Suspect, "give the warm-up more time (warmup: at_most), or quieten the machine",
 			"the warm-up was not steady after %v in %d of %d forks (sizes %s)", m.Warmup.AtMost, len(late), len(forks), sizesOf(late))
 	}
-	for _, size := range m.Sizes {
-		of := filter(forks, func(f *fork) bool { return f.size == size })
-		if len(of) == 0 || slices.ContainsFunc(of, func(f *fork) bool { return !f.doubted() }) {
-			continue
-		}
-		f := of[0]
-		add("subject_clock", result.Suspect, "let the subject time exactly the iterations, and set up in \"setup\"",
+	if severity, f := clockDoubt(m, forks); severity != "" {
+		add("subject_clock", severity, "let the subject time exactly the iterations, and set up in \"setup\"",
 			"the subject's clock counted %v of the %v that perfplan waited for the first sample of size %d; the rest is in no figure",
-			time.Duration(f.samples[0].ns), f.walls[0].Round(time.Microsecond), size)
-		break // one size is enough to look at
+			time.Duration(f.samples[0].ns), f.walls[0].Round(time.Microsecond), f.size)
 	}
 	for _, size := range m.Sizes {
 		if sums := checksums(forks, size); len(sums) > 1 {
@@ -125,6 +119,21 @@ func warnings(m *plans.Microbenchmark, forks []*fork) []result.Warning {
 		add("subject_exit", result.Note, "", "%s, in %d of %d forks", odd[0].goodbye, len(odd), len(forks))
 	}
 	return all
+}
+
+// clockDoubt tells how far the subject's clock is to be doubted, "" for not at all, and a fork that shows it: one of the
+// first size whose figures are invalid, else of the first that is suspect.
+func clockDoubt(m *plans.Microbenchmark, forks []*fork) (severity string, at *fork) {
+	for _, size := range m.Sizes {
+		of := filter(forks, func(f *fork) bool { return f.size == size })
+		switch {
+		case disbelieved(of):
+			return result.Invalid, of[0]
+		case at == nil && len(of) > 0 && !slices.ContainsFunc(of, func(f *fork) bool { return !f.doubted() }):
+			severity, at = result.Suspect, of[0]
+		}
+	}
+	return severity, at
 }
 
 func filter(forks []*fork, keep func(*fork) bool) []*fork {

@@ -214,6 +214,8 @@ func TestBadSubjects(t *testing.T) {
 		{"fewer", `size 1, fork 1 of 2: asked for 1 iterations, the subject did 0`},
 		{"fast", `size 1, fork 1 of 2: the subject reports 1s for 1 iterations, but perfplan waited only `},
 		{"nothing", `size 1, fork 1 of 2: 1000000000000 iterations take only 0s: the subject seems to do nothing`},
+		{"huge", `size 1, fork 1 of 2: the subject reports 2251799813685248 bytes for 1 iterations, more than any machine has`},
+		{"many", `size 1, fork 1 of 2: the subject reports 2251799813685248 allocations for 1 iterations, more than any machine has`},
 		{"zero", `size 1, fork 1 of 2: the subject reports 0 ns for 1000 iterations, perfplan waited `},
 	} {
 		t.Run(tt.mode, func(t *testing.T) {
@@ -272,24 +274,28 @@ func TestPartial(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ mode, code, text string }{
-		{"slow", "subject_clock", "the subject's clock counted "},
-		{"sums", "checksum", "size 1 gave 2 different checksums, the first two "},
-		{"badexit", "subject_exit", `the subject ended with exit status 5 after "exit", want exit status 0, in 2 of 2 forks`},
-		{"stays", "subject_exit", `the subject did not end within 2s of "exit" and was killed, in 1 of 1 forks`},
+	for _, tt := range []struct{ mode, code, severity, text string }{
+		{"slow", "subject_clock", result.Invalid, "the subject's clock counted "},
+		{"third", "subject_clock", result.Suspect, "the subject's clock counted "},
+		{"sums", "checksum", result.Suspect, "size 1 gave 2 different checksums, the first two "},
+		{"badexit", "subject_exit", result.Note, `the subject ended with exit status 5 after "exit", want exit status 0, in 2 of 2 forks`},
+		{"stays", "subject_exit", result.Note, `the subject did not end within 2s of "exit" and was killed, in 1 of 1 forks`},
 	} {
 		t.Run(tt.mode, func(t *testing.T) {
 			t.Parallel()
 			cfg := plan(tt.mode, 1)
-			if tt.mode == "stays" {
+			switch tt.mode {
+			case "stays":
 				cfg.Forks = 1
+			case "third": // a busy machine adds a little to each wait
+				cfg.MinTime = 20 * time.Millisecond
 			}
 			mb, warnings, err := Run(t.Context(), cfg)
 			if err != nil || mb.Sizes[0].Samples != int64(4*cfg.Forks) {
 				t.Fatalf("Run: %v, record %+v", err, mb)
 			}
-			if len(warnings) != 1 || warnings[0].Code != tt.code || !strings.HasPrefix(warnings[0].Text, tt.text) {
-				t.Errorf("warnings %+v, want %s: %s…", warnings, tt.code, tt.text)
+			if len(warnings) != 1 || warnings[0].Code != tt.code || warnings[0].Severity != tt.severity || !strings.HasPrefix(warnings[0].Text, tt.text) {
+				t.Errorf("warnings %+v, want %s %s: %s…", warnings, tt.severity, tt.code, tt.text)
 			}
 		})
 	}
@@ -343,6 +349,11 @@ func TestDocumentedSubject(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sort.py")
 	if err := os.WriteFile(file, code[1], 0o644); err != nil {
 		t.Fatal(err)
+	}
+	ask := exec.Command(python, "-c", string(code[1])+"\nprint(len(set(data)))")
+	ask.Stdin = strings.NewReader("setup size=10\nexit\n")
+	if out, err := ask.Output(); err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "ready\n10") {
+		t.Errorf("the document's subject, and how many different numbers its 10 are: %q, %v, want 10", out, err)
 	}
 	cfg := plan("", 10, 1000)
 	cfg.Subject.Args, cfg.Env = []string{python, file}, nil

@@ -257,6 +257,20 @@ func (f *fork) doubted() bool {
 	return len(f.samples) > 0
 }
 
+// disbelieved tells whether the subject's clock counted so much less than we waited, over all samples of these forks,
+// that it is no measure of the work.
+func disbelieved(forks []*fork) bool {
+	var counted, waited, slack time.Duration
+	for _, f := range forks {
+		for i, b := range f.samples {
+			counted += time.Duration(b.ns)
+			waited += f.walls[i]
+			slack += clockSlack
+		}
+	}
+	return float64(counted) < clockWrong*float64(waited) && waited-counted > slack
+}
+
 func isClockError(err error) bool {
 	_, ok := errors.AsType[*clockError](err)
 	return ok

@@ -77,6 +77,9 @@ func (s *session) run(ctx context.Context, n int64) (batch, time.Duration, error
 	if b.iterations != n {
 		return batch{}, 0, fmt.Errorf("asked for %d iterations, the subject did %d", n, b.iterations)
 	}
+	if err := checkMemory(b); err != nil {
+		return batch{}, 0, err
+	}
 	return b, wall, checkClock(b, wall)
 }
 

@@ -126,6 +126,12 @@ func work(mode string, size int, n, count int64) {
 		ns *= 1000
 	case "slow":
 		ns /= 100
+	case "third":
+		ns /= 3
+	case "huge":
+		extra = fmt.Sprintf(" bytes=%d", n<<51)
+	case "many":
+		extra = fmt.Sprintf(" bytes=1 allocs=%d", n<<51)
 	case "zero":
 		ns = 0
 	case "sums":
