@@ -12,7 +12,7 @@ flags and plan files.`,
   perfplan completion zsh > "${fpath[1]}/_perfplan"   # for good
   perfplan completion fish | source
   perfplan completion powershell | Out-String | Invoke-Expression`,
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:      cobra.MatchAll(arguments(1, "a shell"), cobra.OnlyValidArgs),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/perfplan/perfplan/plans"
 )
 
 func readDoc(t *testing.T, name string) string {
@@ -39,7 +41,27 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
+// Every whole plan that the documents show is a valid one.
+func TestDocumentedPlans(t *testing.T) {
+	for doc, least := range map[string]int{"README.md": 1, "docs/plan-reference.md": 1, "docs/slo.md": 0} {
+		found := 0
+		for _, m := range yamlBlock.FindAllStringSubmatch(readDoc(t, doc), -1) {
+			if !strings.HasPrefix(m[1], "version:") {
+				continue
+			}
+			found++
+			if _, err := plans.Read(strings.NewReader(m[1]), doc, moduleRoot, os.LookupEnv); err != nil {
+				t.Errorf("plan %d of %s:\n%v", found, doc, err)
+			}
+		}
+		if found < least {
+			t.Errorf("%s has %d plans that begin with \"version:\", want %d", doc, found, least)
+		}
+	}
+}
+
 var (
+	yamlBlock    = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 	codeSpan     = regexp.MustCompile("`([^`\n]+)`")
 	looksLikeDir = regexp.MustCompile(`^\.?[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?$`)
 	markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)

@@ -24,7 +24,7 @@ samples each SLO gets and needs, and the plan with all defaults and variables
 filled in. "-" is standard input.`,
 		Example: `  perfplan explain plans/predictor.yaml
   perfplan explain --yaml plans/predictor.yaml > plans/effective.yaml`,
-		Args:              cobra.ExactArgs(1),
+		Args:              arguments(1, "PLAN"),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, err := c.mustLoad(args[0])

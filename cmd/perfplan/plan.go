@@ -14,7 +14,7 @@ import (
 
 // A loaded is a plan file that was read: the plan, or what is wrong with it.
 type loaded struct {
-	path   string
+	path   string         // for messages
 	plan   *plans.Plan    // nil when it has faults
 	faults plans.Problems // sorted, warnings among them
 	source []byte
@@ -23,6 +23,9 @@ type loaded struct {
 // load reads and checks a plan; "-" is standard input.
 func (c *console) load(path string) loaded {
 	l := loaded{path: path}
+	if path == "-" {
+		l.path = "stdin" // as problems call it
+	}
 	var source bytes.Buffer // for excerpts
 	var err error
 	if path == "-" {
@@ -35,7 +38,7 @@ func (c *console) load(path string) loaded {
 	}
 	l.source = source.Bytes()
 	if !errors.As(err, &l.faults) && err != nil {
-		l.faults = plans.Problems{{Pos: plans.Position{File: path}, What: err.Error()}}
+		l.faults = plans.Problems{{Pos: plans.Position{File: l.path}, What: err.Error()}}
 	}
 	if l.plan != nil {
 		l.faults = l.plan.Warnings

@@ -30,6 +30,8 @@ type progress struct {
 	s     status
 	asOf  time.Time // when s was true
 	drawn bool      // a living line is on the screen
+	last  string    // the plain line that was printed last …
+	when  time.Time // … and when
 }
 
 func newProgress(c *console, quiet bool) *progress {
@@ -74,12 +76,21 @@ func (p *progress) show(now time.Time) {
 	}
 	s := p.s.after(now.Sub(p.asOf))
 	if p.width == nil {
-		fmt.Fprintln(p.w, s.plain())
+		p.plainly(s.plain(), now)
 		return
 	}
 	// One column less than there are: in the last one some terminals wrap at once.
 	fmt.Fprintf(p.w, "\r%s\x1b[K", s.line(p.width()-1, p.glyphs))
 	p.drawn = true
+}
+
+// plainly prints a line, unless it has just been said. Now and then it is a sign of life.
+func (p *progress) plainly(line string, now time.Time) {
+	if line == p.last && now.Sub(p.when) < plainEvery/2 {
+		return
+	}
+	p.last, p.when = line, now
+	fmt.Fprintln(p.w, line)
 }
 
 // event takes what the runner tells.
@@ -113,7 +124,8 @@ func (p *progress) say(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
-	fmt.Fprintln(p.w, strings.TrimRight(line, "\n"))
+	p.last, p.when = strings.TrimRight(line, "\n"), time.Now()
+	fmt.Fprintln(p.w, p.last)
 }
 
 // clear takes the living line off the screen.

@@ -66,6 +66,23 @@ stopping
 	}
 }
 
+// A stage that begins just before the display's own time is told once; what takes long is told again.
+func TestPlainProgressSaysItOnce(t *testing.T) {
+	var out bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		p := startProgress(&out, unicodeGlyphs, nil, false)
+		p.event(runner.Preparing{Target: "web", Doing: "starting"})
+		time.Sleep(2*plainEvery - 100*time.Millisecond)
+		stage := &plans.Stage{Name: "slow", Work: &plans.Load{Profile: []plans.Segment{{Over: 10 * time.Second}}}}
+		p.event(runner.StageStarted{Index: 1, Count: 3, Stage: stage})
+		time.Sleep(plainEvery)
+		p.end()
+	})
+	if got, want := out.String(), "starting web\nstarting web\n[2/3] slow: 10s left\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func TestQuietProgress(t *testing.T) {
 	if got := rehearse(t, nil, true); got != "" {
 		t.Errorf("quiet progress has written %q", got)

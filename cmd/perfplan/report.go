@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,14 +17,14 @@ func reportCommand(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RESULT",
 		Short: "Write the reports of a stored result again",
-		Long: `report reads a result, given as a run's folder or its result.json, and writes
-its reports again. They are, byte for byte, those that the run wrote.
+		Long: `report reads a result, given as a run's folder or its result.json, or as
+OUT/PLAN for the latest run of a plan, and writes its reports again. They are, byte for byte, those that the run wrote.
 
 Exit codes: 0 the reports were written, whatever the verdict; 4 the result
 cannot be read or the reports cannot be written.`,
 		Example: `  perfplan report perfplan-out/predictor/latest
   perfplan report --out /tmp/again perfplan-out/predictor/latest/result.json`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, "RESULT"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return c.report(args[0], out)
 		},
@@ -33,8 +34,9 @@ cannot be read or the reports cannot be written.`,
 }
 
 func (c *console) report(path, out string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, result.FileName)
+	path, err := recordIn(path)
+	if err != nil {
+		return fail(exitBroken, "%w", err)
 	}
 	r, err := result.Read(path)
 	if err != nil {
@@ -54,4 +56,33 @@ func (c *console) report(path, out string) error {
 	}
 	fmt.Fprintf(c.out, "report: %s\n", filepath.Join(out, "report.html"))
 	return nil
+}
+
+// recordIn is the path of the record that is meant by path: path itself, in a run's folder, or the latest in a folder of
+// runs.
+func recordIn(path string) (string, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return path, nil
+	}
+	record := filepath.Join(path, result.FileName)
+	if isFile(record) {
+		return record, nil
+	}
+	if latest := filepath.Join(path, "latest", result.FileName); isFile(latest) {
+		return latest, nil
+	}
+	if id, err := os.ReadFile(filepath.Join(path, "latest")); err == nil { // where links cannot be made
+		if latest := filepath.Join(path, strings.TrimSpace(string(id)), result.FileName); isFile(latest) {
+			return latest, nil
+		}
+	}
+	if plans, _ := filepath.Glob(filepath.Join(path, "*", "latest")); len(plans) > 0 {
+		return "", fmt.Errorf("read result %q: got a folder of plans, want the folder of a run, like %q", path, plans[0])
+	}
+	return record, nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

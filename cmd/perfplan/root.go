@@ -104,6 +104,21 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return errors.New(text)
 }
 
+// arguments checks that there is an argument, unless most is 0, and no more than most. What says what it is.
+func arguments(most int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case most == 0 && len(args) > 0:
+			return fmt.Errorf("unexpected argument: got %q, want none", args[0])
+		case len(args) > most:
+			return fmt.Errorf("unexpected argument: got %q after %q, want one %s", args[most], args[most-1], strings.TrimPrefix(what, "a "))
+		case most > 0 && len(args) == 0:
+			return fmt.Errorf("missing argument: got nothing, want %s", what)
+		}
+		return nil
+	}
+}
+
 // helpCommand is cobra's, but a topic that does not exist is an error.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{

@@ -42,7 +42,7 @@ could not be carried out, 5 inconclusive, 130 interrupted.`,
 		Example: `  perfplan run plans/predictor.yaml
   perfplan run --out /tmp/results plans/predictor.yaml
   perfplan run --quiet --json plans/predictor.yaml | jq .outcome`,
-		Args:              cobra.ExactArgs(1),
+		Args:              arguments(1, "PLAN"),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.run(cmd.Context(), args[0], f)

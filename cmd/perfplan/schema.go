@@ -15,7 +15,7 @@ checks and completes a plan that begins with
 
   # yaml-language-server: $schema=perfplan.schema.json`,
 		Example: "  perfplan schema > perfplan.schema.json",
-		Args:    cobra.NoArgs,
+		Args:    arguments(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := c.out.Write(plans.Schema())
 			return err

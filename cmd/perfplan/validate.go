@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +26,7 @@ Exit codes: 0 all plans are valid, 3 one has faults or cannot be read.`,
 		Example: `  perfplan validate plans/*.yaml
   perfplan validate --format json plan.yaml
   generate-plan | perfplan validate -`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              arguments(math.MaxInt, "PLAN"),
 		ValidArgsFunction: completePlans(0),
 		RunE: func(_ *cobra.Command, args []string) error {
 			code := exitPass

@@ -60,7 +60,7 @@ func versionCommand(c *console) *cobra.Command {
 		Use:     "version",
 		Short:   "Show the version, Go and the commit of this program",
 		Example: "  perfplan version --json",
-		Args:    cobra.NoArgs,
+		Args:    arguments(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return writeJSON(c, thisBuild())
