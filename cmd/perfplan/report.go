@@ -18,7 +18,8 @@ func reportCommand(c *console) *cobra.Command {
 		Use:   "report RESULT",
 		Short: "Write the reports of a stored result again",
 		Long: `report reads a result, given as a run's folder or its result.json, or as
-OUT/PLAN for the latest run of a plan, and writes its reports again. They are, byte for byte, those that the run wrote.
+OUT/PLAN for the latest run of a plan, and writes its reports again. They are,
+byte for byte, those that the run wrote.
 
 Exit codes: 0 the reports were written, whatever the verdict; 4 the result
 cannot be read or the reports cannot be written.`,
