@@ -82,7 +82,7 @@ func (d *dialer) dial(h *Host, deadline time.Time) (c *conn, connect, handshake 
 	tcp, err := nd.DialContext(d.ctx, "tcp", h.Address)
 	connect = d.now() - start
 	if err != nil {
-		return nil, connect, 0, d.name(err, "connecting", h)
+		return nil, connect, 0, connectFailure(err, h)
 	}
 	c = &conn{Conn: tcp}
 	if peek := newPeeker(tcp); peek != nil {
@@ -102,21 +102,10 @@ func (d *dialer) dial(h *Host, deadline time.Time) (c *conn, connect, handshake 
 	handshake = d.now() - start - connect
 	if err != nil {
 		d.close(c)
-		f := d.name(err, "the TLS handshake", h)
-		if f.kind == kindClosed || f.kind == kindReset || f.kind == kindNetwork {
-			f.kind = kindTLS
-		}
-		return nil, connect, handshake, f
+		return nil, connect, handshake, handshakeFailure(err, h)
 	}
 	d.rewrap(c, secure)
 	return c, connect, handshake, nil
-}
-
-func (d *dialer) name(err error, doing string, h *Host) *failure {
-	if f := classify(err, doing, h.Address); f.kind != kindRefused {
-		return f
-	}
-	return classify(err, "", h.Address)
 }
 
 func (d *dialer) register(c *conn) bool {

@@ -22,7 +22,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -82,14 +81,20 @@ type engine struct {
 	keepAlive, expectContinue bool
 	render                    *renderer
 	check                     *checker
-	queue                     *queue
+	ledger                    *ledger
 	mail                      *mailbox
-	dialer                    *dialer
-	workers                   sync.WaitGroup
 	account                   *account
+	path                      path
 
 	halt   chan struct{} // closed: the offering ends
 	halted atomic.Bool
+}
+
+// A path is one of the ways to send: goroutines, or an event loop.
+type path interface {
+	start(offered chan<- int64) // begins to offer the schedule, and sends the time when the offering ended
+	wake()                      // says that halt was closed
+	stop()                      // ends what is under way, and returns when all samples are in the mailbox
 }
 
 // now is the time since the start of the run in ns.
@@ -115,7 +120,7 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	e.base = time.Now().Add(lead)
 	audit.start()
 	offered := make(chan int64, 1)
-	go e.dispatch(offered)
+	e.path.start(offered)
 	end := e.watch(ctx, offered)
 	return e.account.record(end, audit.stop())
 }
@@ -144,10 +149,9 @@ func newEngine(cfg Config) (*engine, error) {
 	e := &engine{
 		cfg: cfg, hosts: cfg.Hosts, method: cfg.Request.Method, timeout: cfg.Timeout,
 		redirects: cfg.Request.Redirects, keepAlive: cfg.KeepAlive, expectContinue: cfg.Request.ExpectContinue,
-		queue: newQueue(cfg.Schedule, len(cfg.Hosts), cfg.MaxInFlight, cfg.AtMax == plans.Drop),
-		mail:  newMailbox(), halt: make(chan struct{}),
+		ledger: newLedger(cfg.Schedule, len(cfg.Hosts), cfg.MaxInFlight, cfg.AtMax == plans.Drop),
+		mail:   newMailbox(), halt: make(chan struct{}),
 	}
-	e.dialer = newDialer(e.now)
 	e.account = newAccount(&e.cfg)
 	var err error
 	if e.render, err = newRenderer(cfg.Request, cfg.Hosts, cfg.KeepAlive); err != nil {
@@ -156,6 +160,7 @@ func newEngine(cfg Config) (*engine, error) {
 	if e.check, err = newChecker(cfg.Request.Expect); err != nil {
 		return nil, fmt.Errorf("request %q: %w", cfg.Request.Name, err)
 	}
+	e.path = newPool(e)
 	return e, nil
 }
 
@@ -174,7 +179,7 @@ func (e *engine) watch(ctx context.Context, offered <-chan int64) (end runEnd) {
 	ticks := time.NewTicker(e.cfg.TickEvery)
 	defer ticks.Stop()
 	var drained <-chan time.Time
-	stop, quiet := ctx.Done(), e.queue.quiet
+	stop, quiet := ctx.Done(), e.ledger.quiet
 	for over := false; !over; {
 		select {
 		case <-flush.C:
@@ -188,7 +193,7 @@ func (e *engine) watch(ctx context.Context, offered <-chan int64) (end runEnd) {
 			}
 		case end.offered = <-offered:
 			offered = nil
-			e.queue.close()
+			e.ledger.close()
 			drained = time.After(e.cfg.Drain)
 		case <-stop:
 			e.stopOffering()
@@ -209,29 +214,26 @@ func (e *engine) watch(ctx context.Context, offered <-chan int64) (end runEnd) {
 func (e *engine) stopOffering() {
 	if !e.halted.Swap(true) {
 		close(e.halt)
+		e.path.wake()
 	}
 }
 
 // settle brings samples to account.
 func (e *engine) settle() {
 	samples := e.mail.take() // before the state, so that all are of arrivals counted there
-	e.account.offer(e.queue.state().due)
+	e.account.offer(e.ledger.state().due)
 	e.account.add(samples)
 }
 
 // end ends all that is still going on.
 func (e *engine) end(end *runEnd) {
 	end.drained = e.now()
-	idle := e.queue.stop(end.drained)
-	e.dialer.closeAll()
-	end.state, end.level = e.queue.state(), e.queue.level
-	for _, w := range idle {
-		close(w.jobs)
-	}
-	e.workers.Wait()
+	e.ledger.stop(end.drained)
+	end.state, end.level = e.ledger.state(), e.ledger.level
+	e.path.stop()
 	e.settle()
 	for {
-		jobs := e.queue.waste(wakeAt)
+		jobs := e.ledger.waste(wakeAt)
 		if len(jobs) == 0 {
 			return
 		}
@@ -245,7 +247,7 @@ func (e *engine) end(end *runEnd) {
 
 // tick calls OnTick.
 func (e *engine) tick(draining bool) bool {
-	t := e.account.tick(e.now(), e.queue.state())
+	t := e.account.tick(e.now(), e.ledger.state())
 	t.Draining = draining
 	return e.cfg.OnTick == nil || e.cfg.OnTick(t)
 }
