@@ -14,6 +14,7 @@ var ownImports = map[string]string{
 	"plans":           "",
 	"runner/hist":     "",
 	"runner/process":  "",
+	"runner/load/kts": "",
 	"runner/result":   "",
 	"runner/schedule": "",
 	"runner/stats":    "",
@@ -47,7 +48,7 @@ var foreignImports = map[string]string{
 	"github.com/spf13/cobra":                  "cmd/perfplan",
 	"github.com/tidwall/gjson":                "runner/load",
 	"github.com/wcharczuk/go-chart/v2":        "report/chart",
-	"golang.org/x/sys":                        "runner/load runner/observe runner/process", // system calls
+	"golang.org/x/sys":                        "runner/load runner/load/kts runner/observe runner/process", // system calls
 	"golang.org/x/term":                       "cmd/perfplan",
 	"gopkg.in/yaml.v3":                        "plans",
 }

@@ -14,7 +14,7 @@ const (
 	silence        // no answer
 	hangUp         // FIN
 	abort          // RST
-	headed         // the head, then RST
+	headed         // the head at once, then RST
 	drip           // the head at once, the body bit by bit
 	dripCut        // as drip, half of it
 )

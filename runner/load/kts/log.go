@@ -4,7 +4,8 @@ import "slices"
 
 // A Log is what the server saw and did. Times are CLOCK_MONOTONIC in ns, so that
 // other processes of the machine can compare them with their own. The lists have
-// one entry per request, in the order of arrival.
+// one entry per request, in the order in which they were taken up, which may differ from that of
+// the stamps where two are microseconds apart.
 type Log struct {
 	Mode          string  `json:"mode"`
 	Conns         int64   `json:"conns"`          // connections accepted

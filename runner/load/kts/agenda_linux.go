@@ -5,20 +5,20 @@ type event struct {
 	at   int64
 	kind eventKind
 	conn *conn
-	req  int   // index in the log
-	step int   // of a drip
-	uses int64 // of conn, for idle
+	req  int    // index in the log
+	do   action // of an answer
+	step int    // of a drip
+	uses int64  // of conn, for idle
 }
 
 type eventKind uint8
 
 const (
-	answer  eventKind = iota // the last byte, or the end of the connection
-	bit                      // a part of the body
-	idle                     // the connection may have been idle for long
-	freeze                   // stop accepting
-	thaw                     // accept again
-	endHead                  // RST behind a head
+	answer eventKind = iota // the last byte, or the end of the connection
+	bit                     // a part of the body
+	idle                    // the connection may have been idle for long
+	freeze                  // stop accepting
+	thaw                    // accept again
 )
 
 // An agenda is a heap of events, the earliest first; those of one time come out
