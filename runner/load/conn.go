@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -33,6 +32,11 @@ func (errNothingYet) Error() string   { return "nothing to read yet" }
 func (errNothingYet) Timeout() bool   { return true }
 func (errNothingYet) Temporary() bool { return true }
 
+func isNothing(err error) bool {
+	_, is := err.(errNothingYet)
+	return is
+}
+
 func (s *socket) Read(p []byte) (int, error) {
 	if s.probing.Load() && s.peek.quiet() {
 		return 0, errNothingYet{}
@@ -53,8 +57,7 @@ func (c *conn) usable() bool {
 	c.raw.probing.Store(true)
 	defer c.raw.probing.Store(false)
 	n, err := c.Conn.Read(make([]byte, 1))
-	_, quiet := errors.AsType[errNothingYet](err)
-	return n == 0 && quiet
+	return n == 0 && isNothing(err)
 }
 
 // A dialer opens connections, and closes all of them at the end of a run.

@@ -1,8 +1,8 @@
 // Package load sends requests at the times of a schedule, whatever the target
 // does (open model), and records what became of each.
 //
-// A dispatcher waits for the intended time of each arrival and hands it to a
-// connection; it never waits for the target. Connections are opened on demand,
+// Each arrival is handed to a connection at its intended time; nothing waits for
+// the target. Connections are opened on demand,
 // up to MaxInFlight to each host, and the one used last is used first. A request
 // is never pipelined, never sent twice and never redirected unasked.
 //
@@ -30,8 +30,12 @@ import (
 	"github.com/perfplan/perfplan/runner/schedule"
 )
 
-// Engine is the name of this engine in records.
-const Engine = "goroutine"
+// The two paths that requests can take, to the same effect.
+const (
+	EngineAuto      = "auto"      // loop where it can do what the run needs, else goroutine
+	EngineLoop      = "loop"      // an event loop on a thread of its own: cheap and exact; Linux only
+	EngineGoroutine = "goroutine" // a goroutine for each connection: everywhere
+)
 
 // Config is what to send, when, and within which bounds.
 type Config struct {
@@ -48,6 +52,10 @@ type Config struct {
 	Drain       time.Duration // after the schedule's end
 	KeepAlive   bool
 	LimitsNS    []int64 // thresholds of the Over counters
+
+	Engine string        // EngineAuto or "", EngineLoop or EngineGoroutine
+	Pacing string        // of the event loop: PacingAuto or "", PacingExact, PacingTick or PacingPrecise
+	Tick   time.Duration // of PacingTick; 0: chosen by the rate
 
 	// OnTick, if not nil, is called about once in TickEvery, one call at a time. When it
 	// returns false the offering ends, and the drain begins. It does not hold up the load.
@@ -85,6 +93,8 @@ type engine struct {
 	mail                      *mailbox
 	account                   *account
 	path                      path
+	name, reason              string // of the path, and why it is this one
+	pace                      pacing
 
 	halt   chan struct{} // closed: the offering ends
 	halted atomic.Bool
@@ -122,7 +132,12 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	offered := make(chan int64, 1)
 	e.path.start(offered)
 	end := e.watch(ctx, offered)
-	return e.account.record(end, audit.stop())
+	l, err := e.account.record(end, audit.stop())
+	if err != nil {
+		return nil, err
+	}
+	l.Engine, l.EngineReason, l.Pacing = e.name, e.reason, e.pace.record()
+	return l, nil
 }
 
 func newEngine(cfg Config) (*engine, error) {
@@ -160,8 +175,36 @@ func newEngine(cfg Config) (*engine, error) {
 	if e.check, err = newChecker(cfg.Request.Expect); err != nil {
 		return nil, fmt.Errorf("request %q: %w", cfg.Request.Name, err)
 	}
+	return e, e.choosePath()
+}
+
+// choosePath takes the event loop where it can do what the run needs.
+func (e *engine) choosePath() error {
+	e.name, e.reason = EngineGoroutine, "as asked for"
+	switch e.cfg.Engine {
+	case EngineLoop, EngineAuto, "":
+		loop, why, err := newLoop(e)
+		if err != nil {
+			return err
+		}
+		if loop != nil {
+			e.name, e.path = EngineLoop, loop
+			if e.cfg.Engine != EngineLoop {
+				e.reason = "it can do all that the run needs"
+			}
+			return nil
+		}
+		if e.cfg.Engine == EngineLoop {
+			return fmt.Errorf("load: %s", why)
+		}
+		e.reason = why
+	case EngineGoroutine:
+	default:
+		return fmt.Errorf("load: got engine %q, want auto, loop or goroutine", e.cfg.Engine)
+	}
 	e.path = newPool(e)
-	return e, nil
+	e.pace = pacing{mode: PacingExact, reason: "goroutines have a timer for each arrival"}
+	return nil
 }
 
 // runEnd is how a run ended.

@@ -176,6 +176,14 @@ func (q *queue[S]) takeIdle() (idle []S) {
 	return idle
 }
 
+// blocked tells whether the in-flight bound keeps all arrivals from being sent
+// until a request ends, and has been found to.
+func (q *ledger) blocked() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.backlog > 0 || q.drop && q.inFlight >= q.max
+}
+
 // waste takes up to n arrivals that came due and, after stop, are never sent.
 func (q *ledger) waste(n int64) []job {
 	q.mu.Lock()

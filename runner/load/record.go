@@ -18,7 +18,7 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 	a.series.seal(math.MaxInt64 / second)
 	cfg := a.cfg
 	l := &result.Load{
-		Counts: a.total, Request: cfg.Request.Name, Engine: Engine,
+		Counts: a.total, Request: cfg.Request.Name,
 		Arrivals: string(cfg.Arrivals), Seed: cfg.Seed, MaxInFlight: cfg.MaxInFlight, AtMax: string(cfg.AtMax),
 		KeepAlive: cfg.KeepAlive, TimeoutNS: int64(cfg.Timeout),
 		Planned: cfg.Schedule.Len(), PlannedNS: int64(cfg.Schedule.Duration()),
