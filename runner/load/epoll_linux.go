@@ -32,7 +32,7 @@ func newPoller() (*poller, error) {
 		err = p.add(p.event, wakeSlot, 0)
 	}
 	if err == nil {
-		_, err = p.wait(1)
+		_, err = p.wait(1, false)
 	}
 	if err != nil {
 		p.close()
@@ -55,17 +55,25 @@ func (p *poller) add(fd int, slot, gen int32) error {
 }
 
 // wait fills in p.events and returns how many there are. It waits up to ns for
-// the first; with 0 it only looks.
-func (p *poller) wait(ns int64) (n int, err error) {
+// the first; with 0 it only looks. A signal ends it early.
+//
+// A long wait lets the scheduler use the thread's turn for others. A short one,
+// if held, does not, where there are other turns to be had: to give it up and
+// get it back many thousand times a second costs more than all of the sending
+// (the runtime's monitor wakes every 20 µs then). A collection's stop of the
+// world ends it, by a signal.
+func (p *poller) wait(ns int64, held bool) (n int, err error) {
 	var r uintptr
 	var errno syscall.Errno
-	if ns <= 0 {
-		r, _, errno = syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(unsafe.Pointer(&p.events)), uintptr(len(p.events)), 0, 0, 0)
-	} else {
-		p.timeout.sec, p.timeout.nsec = ns/1e9, ns%1e9
-		// A blocking call must tell the scheduler: others could not use this thread's turn.
-		r, _, errno = syscall.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(unsafe.Pointer(&p.events)), uintptr(len(p.events)),
-			uintptr(unsafe.Pointer(&p.timeout)), 0, 0)
+	events, room := uintptr(unsafe.Pointer(&p.events)), uintptr(len(p.events))
+	p.timeout.sec, p.timeout.nsec = ns/1e9, ns%1e9
+	switch {
+	case ns <= 0:
+		r, _, errno = syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), events, room, 0, 0, 0)
+	case held && ns <= longestHold:
+		r, _, errno = syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), events, room, uintptr(unsafe.Pointer(&p.timeout)), 0, 0)
+	default:
+		r, _, errno = syscall.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), events, room, uintptr(unsafe.Pointer(&p.timeout)), 0, 0)
 	}
 	if errno != 0 && errno != syscall.EINTR {
 		return 0, errno
@@ -74,6 +82,15 @@ func (p *poller) wait(ns int64) (n int, err error) {
 		return 0, nil
 	}
 	return int(r), nil
+}
+
+// longestHold bounds a wait, in ns, in which the thread keeps its turn.
+const longestHold = int64(time.Millisecond)
+
+// hold sleeps until t, on CLOCK_MONOTONIC, and keeps the thread's turn.
+func (p *poller) hold(t int64) {
+	p.timeout.sec, p.timeout.nsec = t/1e9, t%1e9
+	syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, uintptr(unsafe.Pointer(&p.timeout)), 0, 0, 0)
 }
 
 // wake ends the wait under way or the next one.

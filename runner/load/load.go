@@ -53,6 +53,10 @@ type Config struct {
 	KeepAlive   bool
 	LimitsNS    []int64 // thresholds of the Over counters
 
+	// InTurn uses the connections of a host in turn, once MaxInFlight are open; else the one used last is used first,
+	// and no more are opened than are needed.
+	InTurn bool
+
 	Engine string        // EngineAuto or "", EngineLoop or EngineGoroutine
 	Pacing string        // of the event loop: PacingAuto or "", PacingExact, PacingTick or PacingPrecise
 	Tick   time.Duration // of PacingTick; 0: chosen by the rate
@@ -167,6 +171,7 @@ func newEngine(cfg Config) (*engine, error) {
 		ledger: newLedger(cfg.Schedule, len(cfg.Hosts), cfg.MaxInFlight, cfg.AtMax == plans.Drop),
 		mail:   newMailbox(), halt: make(chan struct{}),
 	}
+	e.ledger.inTurn = cfg.InTurn
 	e.account = newAccount(&e.cfg)
 	var err error
 	if e.render, err = newRenderer(cfg.Request, cfg.Hosts, cfg.KeepAlive); err != nil {

@@ -47,6 +47,7 @@ type loop struct {
 	batch  []start
 	buf    []byte
 	polled int64 // when the sockets were looked at last
+	hold   bool  // short waits keep the thread's turn
 	busy   int   // lanes that cannot be left alone until the next tick
 	large  bool  // answers are too large for that
 
@@ -141,6 +142,7 @@ func (l *loop) run() {
 	runtime.LockOSThread() // and never unlocked: the thread ends with its settings
 	defer close(l.ended)
 	l.sleep = newPacer(l.now)
+	l.hold = runtime.GOMAXPROCS(0) > 1 && l.sleep.clock != 0
 	for !l.stopping.Load() {
 		now := l.now()
 		l.wall.keep(now)
@@ -218,7 +220,10 @@ func (l *loop) wait(again bool) {
 	if !again {
 		ns = l.idleTime(blocked)
 	}
-	n, err := l.poll.wait(ns)
+	n, err := l.poll.wait(min(ns, longestHold), l.hold)
+	if n == 0 && err == nil && ns > longestHold { // a long wait begins with a short one
+		n, err = l.poll.wait(ns-longestHold, false)
+	}
 	l.polled = l.now()
 	if err != nil { // never seen; do not spin
 		time.Sleep(time.Millisecond)
@@ -258,7 +263,7 @@ func (l *loop) idleTime(blocked bool) int64 {
 	case l.pace.mode == PacingTick:
 		if l.busy == 0 && !l.large && !blocked && ns <= l.pace.tick {
 			// Answers keep the kernel's time: they need no wake-up of their own.
-			l.sleep.sleepUntil(until, l.now)
+			l.nap(until)
 			return 0
 		}
 	case arrival-now < l.pace.ahead:
@@ -270,6 +275,17 @@ func (l *loop) idleTime(blocked bool) int64 {
 		return min(ns, arrival-l.pace.ahead-now)
 	}
 	return ns
+}
+
+// nap sleeps until t or soon after, without a look at the sockets.
+func (l *loop) nap(t int64) {
+	if !l.hold || t-l.now() > longestHold {
+		l.sleep.sleepUntil(t, l.now)
+		return
+	}
+	for l.now() < t {
+		l.poll.hold(l.sleep.clock + t)
+	}
 }
 
 // handle does what an event asks for.

@@ -24,6 +24,7 @@ type ledger struct {
 	hosts    int64
 	max      int
 	drop     bool
+	inTurn   bool
 	cursor   *schedule.Cursor // next arrival to send
 	due      int64            // arrivals that came due
 	backlog  int64            // those of them that wait
@@ -56,11 +57,51 @@ type seat interface {
 // the ledger.
 type queue[S seat] struct {
 	*ledger
-	idle [][]S // per host, the one used last on top
+	idle []stack[S] // per host
 }
 
 func newQueue[S seat](l *ledger) *queue[S] {
-	return &queue[S]{l, make([][]S, l.hosts)}
+	return &queue[S]{l, make([]stack[S], l.hosts)}
+}
+
+// A stack has the idle seats of a host, the one used last on top. It is a ring,
+// so that one can be taken from below as well.
+type stack[S seat] struct {
+	ring     []S
+	low, len int
+	opened   int // seats that were made
+}
+
+func (s *stack[S]) push(w S) {
+	if s.len == len(s.ring) {
+		ring := make([]S, max(8, 2*s.len))
+		n := copy(ring, s.ring[s.low:])
+		copy(ring[n:], s.ring[:s.low])
+		s.ring, s.low = ring, 0
+	}
+	s.ring[(s.low+s.len)%len(s.ring)] = w
+	s.len++
+}
+
+func (s *stack[S]) pop() (w S) {
+	if s.len == 0 {
+		s.opened++
+		return w
+	}
+	s.len--
+	return s.ring[(s.low+s.len)%len(s.ring)]
+}
+
+// popLow takes the one that was idle longest, but has up to n made before it does.
+func (s *stack[S]) popLow(n int) (w S) {
+	if s.len == 0 || s.opened < n {
+		s.opened++
+		return w
+	}
+	s.len--
+	w = s.ring[s.low]
+	s.low = (s.low + 1) % len(s.ring)
+	return w
 }
 
 // offer takes the next arrival of the schedule, due at now or before. The
@@ -96,15 +137,11 @@ func (q *ledger) pop() job {
 	return job{index: index, intended: int64(offset), segment: int32(segment), host: int32(index % q.hosts)}
 }
 
-func (q *queue[S]) popIdle(host int32) (w S) {
-	stack := q.idle[host]
-	if len(stack) == 0 {
-		return w
+func (q *queue[S]) popIdle(host int32) S {
+	if q.inTurn {
+		return q.idle[host].popLow(q.max)
 	}
-	top := len(stack) - 1
-	w, stack[top] = stack[top], w
-	q.idle[host] = stack[:top]
-	return w
+	return q.idle[host].pop()
 }
 
 // release says that w's request ended at now. It returns the waiting arrival
@@ -140,9 +177,10 @@ func (q *queue[S]) release(w S, now int64) (j job, to S, send, stay bool) {
 // park puts w among the idle seats, if it has a connection.
 func (q *queue[S]) park(w S) bool {
 	if !w.connected() {
+		q.idle[w.at()].opened--
 		return false
 	}
-	q.idle[w.at()] = append(q.idle[w.at()], w)
+	q.idle[w.at()].push(w)
 	return true
 }
 
@@ -169,9 +207,10 @@ func (q *ledger) stop(now int64) {
 func (q *queue[S]) takeIdle() (idle []S) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for host, stack := range q.idle {
-		idle = append(idle, stack...)
-		q.idle[host] = nil
+	for host := range q.idle {
+		for q.idle[host].len > 0 {
+			idle = append(idle, q.idle[host].pop())
+		}
 	}
 	return idle
 }
