@@ -1,9 +1,10 @@
 # make test   installs what the tests need (Chromium, where apt-get and root are there) and runs all of them
 # make bench  runs the benchmarks
 # make check  runs every check, as CI does
+# make accuracy  checks the load engine against servers whose truth is known; ARGS='--peers' runs other tools beside it
 
 export GOTOOLCHAIN = local
-.PHONY: test bench check build
+.PHONY: test bench check build accuracy
 
 test:
 	@mkdir -p .perfplan; chromium=yes; .ci/chromium || chromium=no; \
@@ -15,6 +16,10 @@ bench:
 
 build:
 	go build -o .perfplan/bin/perfplan ./cmd/perfplan
+
+# Not "go run": it would hide the exit code.
+accuracy:
+	@go build -o .perfplan/bin/accuracy ./runner/load/accuracy && .perfplan/bin/accuracy $(ARGS)
 
 check:
 	bash .ci/run

@@ -1,6 +1,9 @@
 package kts
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A Log is what the server saw and did. Times are CLOCK_MONOTONIC in ns, so that
 // other processes of the machine can compare them with their own. The lists have
@@ -19,12 +22,25 @@ type Log struct {
 	Seq           []int64 `json:"seq"`        // -1: none
 }
 
-// HoldErrors returns by how many ns each release was late, ascending.
+// HoldErrors returns by how many ns each release was late, ascending. Of several
+// that were due at the same time, as at the end of a stall, each one but the
+// first counts from the one before it: they take their time one by one.
 func (l *Log) HoldErrors() []int64 {
-	var late []int64
+	type answer struct{ planned, release int64 }
+	var all []answer
 	for i, at := range l.Release {
 		if at > 0 {
-			late = append(late, at-l.Planned[i])
+			all = append(all, answer{l.Planned[i], at})
+		}
+	}
+	slices.SortFunc(all, func(a, b answer) int {
+		return cmp.Or(cmp.Compare(a.planned, b.planned), cmp.Compare(a.release, b.release))
+	})
+	late := make([]int64, len(all))
+	for i, a := range all {
+		late[i] = a.release - a.planned
+		if i > 0 && all[i-1].planned == a.planned {
+			late[i] = a.release - all[i-1].release
 		}
 	}
 	slices.Sort(late)
