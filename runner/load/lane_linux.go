@@ -190,6 +190,7 @@ func (l *loop) send(ln *lane) {
 	ln.state, ln.sendErr = laneSending, nil
 	ln.req, _ = l.render.render(ln.req, int(ln.to), ln.index)
 	ln.out = ln.req
+	ln.resp.known = &l.heads[ln.to]
 	ln.resp.reset(l.method == "HEAD", l.check.needBody)
 	l.flush(ln)
 }

@@ -34,6 +34,7 @@ type loop struct {
 	wall  wallClock
 	sleep pacer
 	peers []unix.Sockaddr // of the hosts
+	heads []knownHead     // of their answers
 
 	offered chan<- int64 // nil once the offering has ended
 	cursor  *schedule.Cursor
@@ -68,7 +69,7 @@ func newLoop(e *engine) (path, string, error) {
 		return nil, why, nil
 	}
 	l := &loop{engine: e, queue: newQueue[*lane](e.ledger), cursor: e.cfg.Schedule.Cursor(),
-		buf: make([]byte, largeRead), ended: make(chan struct{})}
+		heads: make([]knownHead, len(e.hosts)), buf: make([]byte, largeRead), ended: make(chan struct{})}
 	for i := range e.hosts {
 		a, err := socketAddress(e.hosts[i].Address)
 		if err != nil {

@@ -28,7 +28,8 @@ import (
 	"github.com/perfplan/perfplan/runner/schedule"
 )
 
-// What the comparison with other tools is made of. It runs with BENCH_ENGINE set; see make bench-engine.
+// What the comparison with other tools is made of. It runs with BENCH_ENGINE set, see make bench-engine; BENCH_ENGINE_ONLY
+// and BENCH_ENGINE_PEERS are expressions for the loads and the tools that are wanted.
 const (
 	benchEnv  = "BENCH_ENGINE"        // how many rounds; runs of one round come one after another
 	clientEnv = "BENCH_ENGINE_CLIENT" // a contest, in a process that is one of our runs
@@ -93,10 +94,7 @@ func TestBenchEngine(t *testing.T) {
 		t.Skipf("set %s to the number of rounds to compare with other tools", benchEnv)
 	}
 	urls := benchServers(t)
-	only, err := regexp.Compile(os.Getenv(benchEnv + "_ONLY"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	only, whom := regexp.MustCompile(os.Getenv(benchEnv+"_ONLY")), regexp.MustCompile(os.Getenv(benchEnv+"_PEERS"))
 	fmt.Println("| load | tool | CPU µs/request | × wrk2 | requests/s | response p50, p90 µs | service p50 µs | lag p50, p90 µs | allocs/request | RSS MB |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
 	for _, c := range contests() {
@@ -105,7 +103,7 @@ func TestBenchEngine(t *testing.T) {
 		}
 		names := []string{"perfplan"}
 		for _, p := range peers {
-			if _, err := exec.LookPath(p.name); err == nil && p.args(c) != nil {
+			if _, err := exec.LookPath(p.name); err == nil && whom.MatchString(p.name) && p.args(c) != nil {
 				names = append(names, p.name)
 			}
 		}

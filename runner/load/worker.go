@@ -57,7 +57,7 @@ func (w *worker) connected() bool { return w.conn != nil }
 
 // hire makes a worker for j and runs it.
 func (e *pool) hire(j job) {
-	w := &worker{e: e, host: j.host, jobs: make(chan job, 1), read: make([]byte, smallRead)}
+	w := &worker{e: e, host: j.host, jobs: make(chan job, 1), read: make([]byte, smallRead), resp: response{known: &knownHead{}}}
 	e.workers.Go(func() { w.run(j) })
 }
 
