@@ -11,7 +11,7 @@ import (
 )
 
 // beat is the heartbeat's period.
-const beat = 4 * time.Millisecond
+const beat = 8 * time.Millisecond
 
 // An auditor watches the generator itself during a run.
 type auditor struct {

@@ -53,7 +53,6 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 
 func (a *account) recordTimes(l *result.Load) (err error) {
 	t := a.times
-	t.waiting.RecordN(0, t.notWaited)
 	l.Waiting = distribution(t.waiting, -1, "")
 	l.DispatchLag = distribution(t.dispatch, -1, "")
 	if l.Response, err = encoded(t.response, t.censoredResponse); err != nil {
@@ -109,6 +108,9 @@ func (a *account) errorList() []result.Error {
 
 func (a *account) hostList() []result.Host {
 	var list []result.Host
+	if len(a.hosts) == 1 {
+		a.hosts[0].response = a.times.response
+	}
 	for i, h := range a.hosts {
 		list = append(list, result.Host{Counts: h.counts, Address: a.cfg.Hosts[i].Address,
 			Response: distribution(h.response, h.censored, "")})
