@@ -72,12 +72,12 @@ func contests() []contest {
 	sink := contest{Name: "closed, sink", Server: "sink", Conns: 32, Seconds: 3, Pacing: PacingExact}
 	tls := contest{Name: "closed, https", Server: "nginx-tls", Conns: 32, Seconds: 3, Pacing: PacingExact}
 	at := func(rate float64, conns int) contest {
-		return contest{Name: fmt.Sprintf("%g/s", rate), Server: "nginx", Rate: rate, Conns: conns, Seconds: 4}
+		return contest{Name: fmt.Sprintf("%g/s", rate), Server: "nginx", Rate: rate, Conns: conns, Seconds: 6}
 	}
 	tls20 := at(20000, 32)
 	tls20.Name, tls20.Server = "20000/s, https", "nginx-tls"
 	many := at(20000, 1000)
-	many.Name, many.InTurn = "20000/s, 1000 connections", true
+	many.Name, many.InTurn, many.Seconds = "20000/s, 1000 connections", true, 14 // wrk2 takes 5 s to connect
 	goroutines := closed
 	goroutines.Name, goroutines.Engine = "closed, goroutines", EngineGoroutine
 	const half, whole = 500 * time.Microsecond, time.Millisecond
@@ -246,7 +246,8 @@ func compete(t *testing.T, name string, c contest) (f figure, ok bool) {
 	if name == "wrk2" {
 		f.RespP50, f.ServP50 = wrkQuantile(out, "50.000%")
 		f.RespP90, _ = wrkQuantile(out, "90.000%")
-		if lost := c.Rate*c.Seconds - float64(f.Requests); c.Rate > 0 && lost > 0.9*c.Rate {
+		// At its start it loses a second now and then: what it does then is not the load. It also opens a connection in 5 ms.
+		if lost := c.Rate*(c.Seconds-float64(c.Conns)*0.0025) - float64(f.Requests); c.Rate > 0 && lost > 0.9*c.Rate {
 			t.Logf("%s: lost a second at its start: left out", c.Name)
 			return f, false
 		}

@@ -268,7 +268,7 @@ func runCtx(t *testing.T, ctx context.Context, cfg Config, servers ...*server) *
 	if err != nil {
 		t.Fatalf("Run: %v", err)
 	}
-	if want := cfg.Engine; want != EngineAuto && l.Engine != want {
+	if want := cfg.Engine; want != "" && want != EngineAuto && l.Engine != want {
 		t.Errorf("engine = %q, want %q", l.Engine, want)
 	}
 	conserve(t, l)
