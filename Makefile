@@ -1,9 +1,11 @@
 # make test   installs what the tests need (Chromium, where apt-get and root are there) and runs all of them
 # make bench  runs the benchmarks
+# make bench-engine  compares the load engine with the tools on PATH (wrk2, vegeta, hey, k6, h2load, fortio, oha), ROUNDS times
 # make check  runs every check, as CI does
+# make accuracy  checks the load engine against servers whose truth is known; ARGS='--peers' runs other tools beside it
 
 export GOTOOLCHAIN = local
-.PHONY: test bench check build
+.PHONY: test bench bench-engine check build accuracy
 
 test:
 	@mkdir -p .perfplan; chromium=yes; .ci/chromium || chromium=no; \
@@ -13,8 +15,16 @@ test:
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
 
+ROUNDS ?= 5
+bench-engine:
+	BENCH_ENGINE=$(ROUNDS) go test -run '^TestBenchEngine$$' -v -count 1 -timeout 3h ./runner/load
+
 build:
 	go build -o .perfplan/bin/perfplan ./cmd/perfplan
+
+# Not "go run": it would hide the exit code.
+accuracy:
+	@go build -o .perfplan/bin/accuracy ./runner/load/accuracy && .perfplan/bin/accuracy $(ARGS)
 
 check:
 	bash .ci/run

@@ -21,6 +21,7 @@ type Options struct {
 	Version string                      // of perfplan, for the record
 	Env     func(string) (string, bool) // looks up an environment variable
 	Events  func(Event)                 // may be nil
+	Engine  string                      // of load stages: one of load's names, "" is load.EngineGoroutine
 }
 
 // A run is one plan being carried out. It is used by one goroutine.

@@ -14,18 +14,20 @@ var ownImports = map[string]string{
 	"plans":                  "",
 	"runner/hist":            "",
 	"runner/process":         "",
+	"runner/load/kts":        "",
 	"runner/result":          "",
 	"runner/schedule":        "",
 	"runner/stats":           "",
 	"report/chart":           "",
 	"predictor/data":         "",
-	"examples/01-first-plan": "",
 	"predictor/model":        "",
+	"examples/01-first-plan": "",
 
-	"runner/bench":   "plans runner/process runner/result runner/stats",
-	"runner/load":    "plans runner/hist runner/result runner/schedule",
-	"runner/observe": "runner/result",
-	"runner/verdict": "plans runner/hist runner/result runner/stats",
+	"runner/bench":         "plans runner/process runner/result runner/stats",
+	"runner/load":          "plans runner/hist runner/result runner/schedule",
+	"runner/load/accuracy": "plans runner/hist runner/load runner/load/kts runner/result runner/schedule runner/verdict",
+	"runner/observe":       "runner/result",
+	"runner/verdict":       "plans runner/hist runner/result runner/stats",
 	"runner": "plans runner/bench runner/load runner/observe runner/process runner/result runner/schedule runner/stats " +
 		"runner/verdict",
 
@@ -48,7 +50,7 @@ var foreignImports = map[string]string{
 	"github.com/spf13/cobra":                  "cmd/perfplan",
 	"github.com/tidwall/gjson":                "runner/load",
 	"github.com/wcharczuk/go-chart/v2":        "report/chart",
-	"golang.org/x/sys":                        "runner/load runner/observe runner/process", // system calls
+	"golang.org/x/sys":                        "runner/load runner/load/accuracy runner/load/kts runner/observe runner/process", // system calls
 	"golang.org/x/term":                       "cmd/perfplan",
 	"gopkg.in/yaml.v3":                        "plans",
 }

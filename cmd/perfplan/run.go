@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +15,7 @@ import (
 	"github.com/perfplan/perfplan/plans"
 	"github.com/perfplan/perfplan/report"
 	"github.com/perfplan/perfplan/runner"
+	"github.com/perfplan/perfplan/runner/load"
 	"github.com/perfplan/perfplan/runner/process"
 	"github.com/perfplan/perfplan/runner/result"
 )
@@ -22,6 +25,8 @@ type runFlags struct {
 	out   string
 	quiet bool
 	json  bool
+
+	engine string
 }
 
 func runCommand(c *console) *cobra.Command {
@@ -45,11 +50,15 @@ could not be carried out, 5 inconclusive, 130 interrupted.`,
 		Args:              arguments(1, "PLAN"),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if engines := []string{load.EngineGoroutine, load.EngineLoop, load.EngineAuto}; !slices.Contains(engines, f.engine) {
+				return fail(exitUsage, "--engine: got %q, want one of %s", f.engine, strings.Join(engines, ", "))
+			}
 			return c.run(cmd.Context(), args[0], f)
 		},
 	}
 	cmd.Flags().StringVar(&f.out, "out", "perfplan-out", "`folder` for results; the run makes its own folder in it")
 	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
+	cmd.Flags().StringVar(&f.engine, "engine", load.EngineGoroutine, "load engine: goroutine, loop (Linux) or auto (`NAME`)")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON in place of the summary")
 	return cmd
 }
@@ -70,7 +79,7 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 		show.say(fmt.Sprintf("perfplan: %s: stopping in order, the report follows (once more: stop at once)", sig))
 	})
 	defer release()
-	r := c.carryOut(ctx, p, sweeper, runner.Options{Dir: dir, RunID: id, Version: thisBuild().Version, Env: c.lookup, Events: show.event})
+	r := c.carryOut(ctx, p, sweeper, runner.Options{Dir: dir, RunID: id, Version: thisBuild().Version, Env: c.lookup, Events: show.event, Engine: f.engine})
 	show.end()
 	if r.Error != "" {
 		c.warnf("%s", r.Error)

@@ -43,7 +43,7 @@ type errorKey struct{ kind, class string }
 // times are the distributions of a set of requests.
 type times struct {
 	response, service, lag, waiting, dispatch *hist.Hist
-	notWaited                                 int64 // requests with waiting 0, not in the histogram yet
+	prompt                                    *hist.Hist // lag and dispatch lag of requests with waiting 0, not in the others yet
 	censoredResponse, censoredService         censored
 }
 
@@ -63,19 +63,18 @@ func (c *censored) merge(o censored) {
 }
 
 func newTimes(spare *spareHists) *times {
-	return &times{spare.get(), spare.get(), spare.get(), spare.get(), spare.get(), 0, -1, -1}
+	return &times{spare.get(), spare.get(), spare.get(), spare.get(), spare.get(), spare.get(), -1, -1}
 }
 
 // add records a request that was sent.
 func (t *times) add(s *sample) {
 	lag := s.sent - s.intended
-	t.lag.Record(lag)
-	waiting := min(s.waiting, lag)
-	t.dispatch.Record(lag - waiting)
-	if waiting > 0 {
+	if waiting := min(s.waiting, lag); waiting > 0 {
+		t.lag.Record(lag)
 		t.waiting.Record(waiting)
+		t.dispatch.Record(lag - waiting)
 	} else {
-		t.notWaited++
+		t.prompt.Record(lag)
 	}
 	switch s.outcome {
 	case failed:
@@ -88,19 +87,27 @@ func (t *times) add(s *sample) {
 	t.service.Record(s.end - s.sent)
 }
 
+// settle completes the histograms.
+func (t *times) settle() {
+	t.lag.Merge(t.prompt)
+	t.dispatch.Merge(t.prompt)
+	t.waiting.RecordN(0, t.prompt.Count())
+	t.prompt.Reset()
+}
+
+// merge adds o, which is settled.
 func (t *times) merge(o *times) {
 	t.response.Merge(o.response)
 	t.service.Merge(o.service)
 	t.lag.Merge(o.lag)
 	t.waiting.Merge(o.waiting)
 	t.dispatch.Merge(o.dispatch)
-	t.notWaited += o.notWaited
 	t.censoredResponse.merge(o.censoredResponse)
 	t.censoredService.merge(o.censoredService)
 }
 
 func (t *times) free(spare *spareHists) {
-	spare.put(t.response, t.service, t.lag, t.waiting, t.dispatch)
+	spare.put(t.response, t.service, t.lag, t.waiting, t.dispatch, t.prompt)
 }
 
 // spareHists keeps emptied histograms, which are large, for their next use.
@@ -175,6 +182,7 @@ func (a *account) sealSegment() {
 
 func (a *account) closeSegment(seg *segmentAccount) {
 	if seg.finished() {
+		seg.times.settle()
 		a.times.merge(seg.times)
 		seg.close(a.spare)
 	}
@@ -215,8 +223,12 @@ func (a *account) addEnd(s *sample) {
 	case failed:
 		a.failed.Record(response)
 	default:
-		host.response.Record(response)
-		a.tickHist.Record(response)
+		if len(a.hosts) > 1 { // else it is the total
+			host.response.Record(response)
+		}
+		if a.cfg.OnTick != nil {
+			a.tickHist.Record(response)
+		}
 		if s.outcome != completed {
 			host.censored.see(response)
 		}

@@ -1,23 +1,17 @@
 package load
 
 import (
-	"runtime"
 	"runtime/metrics"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/perfplan/perfplan/runner/result"
 )
 
-// The heartbeat's period in ns. It starts with the shortest and doubles while it
-// costs more than maxBeatCost of a core: a sleep is cheap on bare metal and not
-// on every virtual machine.
-const (
-	shortestBeat = 1_000_000
-	longestBeat  = 8_000_000
-	maxBeatCost  = 0.01
-)
+// beat is the heartbeat's period.
+const beat = 8 * time.Millisecond
 
 // An auditor watches the generator itself during a run.
 type auditor struct {
@@ -52,25 +46,15 @@ func (a *auditor) start() {
 }
 
 // heartbeat wakes at fixed times and notes by how much it came late: a stop of
-// the machine, the process or the Go scheduler.
+// the machine, the process or the Go scheduler. It sleeps by Go's timers, which
+// may be a millisecond late by themselves: a thread that sleeps on its own makes
+// the runtime's monitor wake every 20 µs, which costs more than it shows.
 func (a *auditor) heartbeat() {
-	runtime.LockOSThread() // and never unlocked: the thread ends with its settings
-	pace := newPacer(a.now)
-	beat := int64(shortestBeat)
-	asked, cost := a.now(), threadCPU()
-	due := asked + beat
-	for n := 1; !a.ended.Load(); n++ {
-		pace.sleepUntil(due, a.now)
+	for due := a.now() + int64(beat); !a.ended.Load(); due += int64(beat) {
+		time.Sleep(time.Duration(due - a.now()))
 		late := a.now() - due
 		a.pause = max(a.pause, late)
-		due += (1 + late/beat) * beat // beats missed are one pause
-		if n%64 == 0 && beat < longestBeat {
-			now, spent := a.now(), threadCPU()
-			if float64(spent-cost) > maxBeatCost*float64(now-asked) {
-				beat *= 2
-			}
-			asked, cost = now, spent
-		}
+		due += late / int64(beat) * int64(beat) // beats missed are one pause
 	}
 }
 

@@ -21,15 +21,6 @@ func readUsage() usage {
 	return u
 }
 
-// threadCPU is the CPU time of the calling thread in ns.
-func threadCPU() int64 {
-	var ru unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_THREAD, &ru) != nil {
-		return 0
-	}
-	return ru.Utime.Nano() + ru.Stime.Nano()
-}
-
 // runDelay sums the second figure of each thread's schedstat: ns that it was
 // ready to run and had no core. Threads that ended are missing.
 func runDelay() *float64 {

@@ -3,5 +3,3 @@
 package load
 
 func readUsage() usage { return usage{} }
-
-func threadCPU() int64 { return 0 }

@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -33,6 +32,11 @@ func (errNothingYet) Error() string   { return "nothing to read yet" }
 func (errNothingYet) Timeout() bool   { return true }
 func (errNothingYet) Temporary() bool { return true }
 
+func isNothing(err error) bool {
+	_, is := err.(errNothingYet)
+	return is
+}
+
 func (s *socket) Read(p []byte) (int, error) {
 	if s.probing.Load() && s.peek.quiet() {
 		return 0, errNothingYet{}
@@ -53,8 +57,7 @@ func (c *conn) usable() bool {
 	c.raw.probing.Store(true)
 	defer c.raw.probing.Store(false)
 	n, err := c.Conn.Read(make([]byte, 1))
-	_, quiet := errors.AsType[errNothingYet](err)
-	return n == 0 && quiet
+	return n == 0 && isNothing(err)
 }
 
 // A dialer opens connections, and closes all of them at the end of a run.
@@ -82,7 +85,7 @@ func (d *dialer) dial(h *Host, deadline time.Time) (c *conn, connect, handshake 
 	tcp, err := nd.DialContext(d.ctx, "tcp", h.Address)
 	connect = d.now() - start
 	if err != nil {
-		return nil, connect, 0, d.name(err, "connecting", h)
+		return nil, connect, 0, connectFailure(err, h)
 	}
 	c = &conn{Conn: tcp}
 	if peek := newPeeker(tcp); peek != nil {
@@ -102,21 +105,10 @@ func (d *dialer) dial(h *Host, deadline time.Time) (c *conn, connect, handshake 
 	handshake = d.now() - start - connect
 	if err != nil {
 		d.close(c)
-		f := d.name(err, "the TLS handshake", h)
-		if f.kind == kindClosed || f.kind == kindReset || f.kind == kindNetwork {
-			f.kind = kindTLS
-		}
-		return nil, connect, handshake, f
+		return nil, connect, handshake, handshakeFailure(err, h)
 	}
 	d.rewrap(c, secure)
 	return c, connect, handshake, nil
-}
-
-func (d *dialer) name(err error, doing string, h *Host) *failure {
-	if f := classify(err, doing, h.Address); f.kind != kindRefused {
-		return f
-	}
-	return classify(err, "", h.Address)
 }
 
 func (d *dialer) register(c *conn) bool {

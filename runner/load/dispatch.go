@@ -12,7 +12,7 @@ const coarse = 3 * time.Millisecond
 // dispatch offers each arrival at its intended time, or at once when it is late,
 // and sends the time of the offering's end. It never waits for the target, and
 // intended times are never moved.
-func (e *engine) dispatch(done chan<- int64) {
+func (e *pool) dispatch(done chan<- int64) {
 	runtime.LockOSThread() // and never unlocked: the thread ends with its settings
 	pace := newPacer(e.now)
 	cursor := e.cfg.Schedule.Cursor()
@@ -46,7 +46,7 @@ func (e *engine) dispatch(done chan<- int64) {
 
 // waitUntil returns the time once it is t or later; ok is false if the offering
 // was ended before.
-func (e *engine) waitUntil(t int64, pace pacer) (now int64, ok bool) {
+func (e *pool) waitUntil(t int64, pace pacer) (now int64, ok bool) {
 	if d := time.Duration(t-e.now()) - coarse; d > 0 {
 		timer := time.NewTimer(d)
 		defer timer.Stop()

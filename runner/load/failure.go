@@ -50,6 +50,34 @@ func (f *failure) class() string {
 	return result.ClassTarget
 }
 
+// outcome is the end of a request that f is the failure of; f may be nil.
+func (f *failure) outcome() outcome {
+	switch {
+	case f == nil:
+		return completed
+	case f.kind == kindTimeout:
+		return timedOut
+	}
+	return failed
+}
+
+// connectFailure names an error of an attempt to connect.
+func connectFailure(err error, h *Host) *failure {
+	if f := classify(err, "connecting", h.Address); f.kind != kindRefused {
+		return f
+	}
+	return classify(err, "", h.Address)
+}
+
+// handshakeFailure names an error of a TLS handshake.
+func handshakeFailure(err error, h *Host) *failure {
+	f := classify(err, "the TLS handshake", h.Address)
+	if f.kind == kindClosed || f.kind == kindReset || f.kind == kindNetwork {
+		f.kind = kindTLS
+	}
+	return f
+}
+
 // classify names a socket error. doing says what was tried, "" for reading the answer.
 func classify(err error, doing, address string) *failure {
 	with := func(kind, text string) *failure {

@@ -13,8 +13,9 @@ import (
 )
 
 // T9: faults of the connection are failures by name, once each, and nothing is sent again.
-func TestConnectionFaults(t *testing.T) {
-	t.Parallel()
+func TestConnectionFaults(t *testing.T) { onEach(t, testConnectionFaults) }
+
+func testConnectionFaults(t *testing.T) {
 	for _, c := range []struct {
 		name, kind, example string
 		fault               func(*call)
@@ -62,8 +63,9 @@ func TestConnectionFaults(t *testing.T) {
 }
 
 // T9 idleclose: a connection that the server closed while it was idle is replaced before it is used.
-func TestIdleClose(t *testing.T) {
-	t.Parallel()
+func TestIdleClose(t *testing.T) { onEach(t, testIdleClose) }
+
+func testIdleClose(t *testing.T) {
 	for name, idle := range map[string]time.Duration{"at once": 0, "after 20ms": 20 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,8 +84,9 @@ func TestIdleClose(t *testing.T) {
 }
 
 // An idle connection on which the server said something unasked is not used again.
-func TestIdleBytes(t *testing.T) {
-	t.Parallel()
+func TestIdleBytes(t *testing.T) { onEach(t, testIdleBytes) }
+
+func testIdleBytes(t *testing.T) {
 	s := serve(t, func(x *call) {
 		x.ok("hi")
 		time.Sleep(20 * time.Millisecond)
@@ -97,15 +100,16 @@ func TestIdleBytes(t *testing.T) {
 }
 
 // A server killed in mid-run: all arrivals are accounted for and the run ends on time.
-func TestServerKilled(t *testing.T) {
-	t.Parallel()
+func TestServerKilled(t *testing.T) { onEach(t, testServerKilled) }
+
+func testServerKilled(t *testing.T) {
 	s := serve(t, nil)
-	s.answer = func(x *call) {
+	s.setAnswer(func(x *call) {
 		if x.n == 100 {
 			s.kill()
 		}
 		x.ok("")
-	}
+	})
 	l := run(t, config(t, get(s), hold(200, time.Second)))
 	if l.Offered != 200 || l.Sent != 200 || l.Completed == 0 || l.Failed < 50 || l.Unfinished != 0 {
 		t.Errorf("counts = %+v, errors %v, want about half completed, half failed", l.Counts, l.Errors)
@@ -121,8 +125,9 @@ func TestServerKilled(t *testing.T) {
 }
 
 // A server that does not accept: the attempt to connect is in the time of the request.
-func TestConnectTimeout(t *testing.T) {
-	t.Parallel()
+func TestConnectTimeout(t *testing.T) { onEach(t, testConnectTimeout) }
+
+func testConnectTimeout(t *testing.T) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -150,10 +155,11 @@ func TestConnectTimeout(t *testing.T) {
 
 // again runs one test of this binary in a process of its own, which finds value in its
 // environment, and returns its output once it has ended well.
-func again(t *testing.T, name, value string, started func(*os.Process)) {
+func again(t *testing.T, value string, started func(*os.Process)) {
 	t.Helper()
+	name := t.Name()
 	var out bytes.Buffer
-	cmd := exec.Command(os.Args[0], "-test.run=^"+name+"$", "-test.v")
+	cmd := exec.Command(os.Args[0], "-test.run=^"+strings.ReplaceAll(name, "/", "$/^")+"$", "-test.v")
 	cmd.Env = append(os.Environ(), childEnv+"="+value)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
@@ -168,15 +174,16 @@ func again(t *testing.T, name, value string, started func(*os.Process)) {
 const childEnv = "LOAD_TEST_CHILD"
 
 // C-31: no descriptors left is the generator's failure.
-func TestOutOfDescriptors(t *testing.T) {
-	t.Parallel()
+func TestOutOfDescriptors(t *testing.T) { onEach(t, testOutOfDescriptors) }
+
+func testOutOfDescriptors(t *testing.T) {
 	at := os.Getenv(childEnv)
 	if at == "" {
 		s := serve(t, func(x *call) {
 			time.Sleep(2 * time.Second)
 			x.ok("")
 		})
-		again(t, "TestOutOfDescriptors", s.Addr().String(), func(*os.Process) {})
+		again(t, s.Addr().String(), func(*os.Process) {})
 		return
 	}
 	limit := syscall.Rlimit{Cur: 64, Max: 64}
@@ -201,8 +208,9 @@ func TestOutOfDescriptors(t *testing.T) {
 }
 
 // T14: a generator that stood still confesses it: the lag is its own, not the target's or the bound's.
-func TestGeneratorStopped(t *testing.T) {
-	t.Parallel()
+func TestGeneratorStopped(t *testing.T) { onEach(t, testGeneratorStopped) }
+
+func testGeneratorStopped(t *testing.T) {
 	const stop = 400 * time.Millisecond
 	at := os.Getenv(childEnv)
 	if at == "" {
@@ -213,7 +221,7 @@ func TestGeneratorStopped(t *testing.T) {
 			}
 			x.ok("")
 		})
-		again(t, "TestGeneratorStopped", s.Addr().String(), func(p *os.Process) {
+		again(t, s.Addr().String(), func(p *os.Process) {
 			select {
 			case <-begun:
 			case <-time.After(20 * time.Second):

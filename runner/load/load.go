@@ -1,8 +1,8 @@
 // Package load sends requests at the times of a schedule, whatever the target
 // does (open model), and records what became of each.
 //
-// A dispatcher waits for the intended time of each arrival and hands it to a
-// connection; it never waits for the target. Connections are opened on demand,
+// Each arrival is handed to a connection at its intended time; nothing waits for
+// the target. Connections are opened on demand,
 // up to MaxInFlight to each host, and the one used last is used first. A request
 // is never pipelined, never sent twice and never redirected unasked.
 //
@@ -22,7 +22,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,8 +30,12 @@ import (
 	"github.com/perfplan/perfplan/runner/schedule"
 )
 
-// Engine is the name of this engine in records.
-const Engine = "goroutine"
+// The two paths that requests can take, to the same effect.
+const (
+	EngineAuto      = "auto"      // loop where it can do what the run needs, else goroutine
+	EngineLoop      = "loop"      // an event loop on a thread of its own: cheap and exact; Linux only
+	EngineGoroutine = "goroutine" // a goroutine for each connection: everywhere
+)
 
 // Config is what to send, when, and within which bounds.
 type Config struct {
@@ -49,6 +52,14 @@ type Config struct {
 	Drain       time.Duration // after the schedule's end
 	KeepAlive   bool
 	LimitsNS    []int64 // thresholds of the Over counters
+
+	// InTurn uses the connections of a host in turn, once MaxInFlight are open; else the one used last is used first,
+	// and no more are opened than are needed.
+	InTurn bool
+
+	Engine string        // EngineAuto or "", EngineLoop or EngineGoroutine
+	Pacing string        // of the event loop: PacingAuto or "", PacingExact, PacingTick or PacingPrecise
+	Tick   time.Duration // of PacingTick; 0: chosen by the rate
 
 	// OnTick, if not nil, is called about once in TickEvery, one call at a time. When it
 	// returns false the offering ends, and the drain begins. It does not hold up the load.
@@ -82,14 +93,22 @@ type engine struct {
 	keepAlive, expectContinue bool
 	render                    *renderer
 	check                     *checker
-	queue                     *queue
+	ledger                    *ledger
 	mail                      *mailbox
-	dialer                    *dialer
-	workers                   sync.WaitGroup
 	account                   *account
+	path                      path
+	name, reason              string // of the path, and why it is this one
+	pace                      pacing
 
 	halt   chan struct{} // closed: the offering ends
 	halted atomic.Bool
+}
+
+// A path is one of the ways to send: goroutines, or an event loop.
+type path interface {
+	start(offered chan<- int64) // begins to offer the schedule, and sends the time when the offering ended
+	wake()                      // says that halt was closed
+	stop()                      // ends what is under way, and returns when all samples are in the mailbox
 }
 
 // now is the time since the start of the run in ns.
@@ -115,9 +134,14 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	e.base = time.Now().Add(lead)
 	audit.start()
 	offered := make(chan int64, 1)
-	go e.dispatch(offered)
+	e.path.start(offered)
 	end := e.watch(ctx, offered)
-	return e.account.record(end, audit.stop())
+	l, err := e.account.record(end, audit.stop())
+	if err != nil {
+		return nil, err
+	}
+	l.Engine, l.EngineReason, l.Pacing = e.name, e.reason, e.pace.record()
+	return l, nil
 }
 
 func newEngine(cfg Config) (*engine, error) {
@@ -144,10 +168,10 @@ func newEngine(cfg Config) (*engine, error) {
 	e := &engine{
 		cfg: cfg, hosts: cfg.Hosts, method: cfg.Request.Method, timeout: cfg.Timeout,
 		redirects: cfg.Request.Redirects, keepAlive: cfg.KeepAlive, expectContinue: cfg.Request.ExpectContinue,
-		queue: newQueue(cfg.Schedule, len(cfg.Hosts), cfg.MaxInFlight, cfg.AtMax == plans.Drop),
-		mail:  newMailbox(), halt: make(chan struct{}),
+		ledger: newLedger(cfg.Schedule, len(cfg.Hosts), cfg.MaxInFlight, cfg.AtMax == plans.Drop),
+		mail:   newMailbox(), halt: make(chan struct{}),
 	}
-	e.dialer = newDialer(e.now)
+	e.ledger.inTurn = cfg.InTurn
 	e.account = newAccount(&e.cfg)
 	var err error
 	if e.render, err = newRenderer(cfg.Request, cfg.Hosts, cfg.KeepAlive); err != nil {
@@ -156,7 +180,36 @@ func newEngine(cfg Config) (*engine, error) {
 	if e.check, err = newChecker(cfg.Request.Expect); err != nil {
 		return nil, fmt.Errorf("request %q: %w", cfg.Request.Name, err)
 	}
-	return e, nil
+	return e, e.choosePath()
+}
+
+// choosePath takes the event loop where it can do what the run needs.
+func (e *engine) choosePath() error {
+	e.name, e.reason = EngineGoroutine, "as asked for"
+	switch e.cfg.Engine {
+	case EngineLoop, EngineAuto, "":
+		loop, why, err := newLoop(e)
+		if err != nil {
+			return err
+		}
+		if loop != nil {
+			e.name, e.path = EngineLoop, loop
+			if e.cfg.Engine != EngineLoop {
+				e.reason = "it can do all that the run needs"
+			}
+			return nil
+		}
+		if e.cfg.Engine == EngineLoop {
+			return fmt.Errorf("load: %s", why)
+		}
+		e.reason = why
+	case EngineGoroutine:
+	default:
+		return fmt.Errorf("load: got engine %q, want auto, loop or goroutine", e.cfg.Engine)
+	}
+	e.path = newPool(e)
+	e.pace = pacing{mode: PacingExact, reason: "goroutines have a timer for each arrival"}
+	return nil
 }
 
 // runEnd is how a run ended.
@@ -174,7 +227,7 @@ func (e *engine) watch(ctx context.Context, offered <-chan int64) (end runEnd) {
 	ticks := time.NewTicker(e.cfg.TickEvery)
 	defer ticks.Stop()
 	var drained <-chan time.Time
-	stop, quiet := ctx.Done(), e.queue.quiet
+	stop, quiet := ctx.Done(), e.ledger.quiet
 	for over := false; !over; {
 		select {
 		case <-flush.C:
@@ -188,7 +241,7 @@ func (e *engine) watch(ctx context.Context, offered <-chan int64) (end runEnd) {
 			}
 		case end.offered = <-offered:
 			offered = nil
-			e.queue.close()
+			e.ledger.close()
 			drained = time.After(e.cfg.Drain)
 		case <-stop:
 			e.stopOffering()
@@ -209,29 +262,26 @@ func (e *engine) watch(ctx context.Context, offered <-chan int64) (end runEnd) {
 func (e *engine) stopOffering() {
 	if !e.halted.Swap(true) {
 		close(e.halt)
+		e.path.wake()
 	}
 }
 
 // settle brings samples to account.
 func (e *engine) settle() {
 	samples := e.mail.take() // before the state, so that all are of arrivals counted there
-	e.account.offer(e.queue.state().due)
+	e.account.offer(e.ledger.state().due)
 	e.account.add(samples)
 }
 
 // end ends all that is still going on.
 func (e *engine) end(end *runEnd) {
 	end.drained = e.now()
-	idle := e.queue.stop(end.drained)
-	e.dialer.closeAll()
-	end.state, end.level = e.queue.state(), e.queue.level
-	for _, w := range idle {
-		close(w.jobs)
-	}
-	e.workers.Wait()
+	e.ledger.stop(end.drained)
+	end.state, end.level = e.ledger.state(), e.ledger.level
+	e.path.stop()
 	e.settle()
 	for {
-		jobs := e.queue.waste(wakeAt)
+		jobs := e.ledger.waste(wakeAt)
 		if len(jobs) == 0 {
 			return
 		}
@@ -245,7 +295,7 @@ func (e *engine) end(end *runEnd) {
 
 // tick calls OnTick.
 func (e *engine) tick(draining bool) bool {
-	t := e.account.tick(e.now(), e.queue.state())
+	t := e.account.tick(e.now(), e.ledger.state())
 	t.Draining = draining
 	return e.cfg.OnTick == nil || e.cfg.OnTick(t)
 }

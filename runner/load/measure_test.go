@@ -17,8 +17,9 @@ func hang(x *call) {
 }
 
 // C-15: a request without an answer counts in the distributions with the time it was waited for.
-func TestTimeout(t *testing.T) {
-	t.Parallel()
+func TestTimeout(t *testing.T) { onEach(t, testTimeout) }
+
+func testTimeout(t *testing.T) {
 	s := serve(t, hang)
 	cfg := config(t, get(s), hold(20, time.Second))
 	cfg.Timeout = 800 * time.Millisecond
@@ -40,8 +41,9 @@ func TestTimeout(t *testing.T) {
 }
 
 // C-15 variant and T8: every tenth request hangs.
-func TestTimeoutsAmongAnswers(t *testing.T) {
-	t.Parallel()
+func TestTimeoutsAmongAnswers(t *testing.T) { onEach(t, testTimeoutsAmongAnswers) }
+
+func testTimeoutsAmongAnswers(t *testing.T) {
 	s := serve(t, func(x *call) {
 		if x.n%10 == 0 {
 			hang(x)
@@ -65,8 +67,9 @@ func TestTimeoutsAmongAnswers(t *testing.T) {
 }
 
 // C-16: fast failures are kept apart from the answers that were wanted.
-func TestFastFailures(t *testing.T) {
-	t.Parallel()
+func TestFastFailures(t *testing.T) { onEach(t, testFastFailures) }
+
+func testFastFailures(t *testing.T) {
 	s := serve(t, func(x *call) {
 		if x.n%10 < 7 {
 			x.say("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
@@ -90,8 +93,9 @@ func TestFastFailures(t *testing.T) {
 }
 
 // C-16 with connection refused, and C-26: a run without one good sample.
-func TestRefused(t *testing.T) {
-	t.Parallel()
+func TestRefused(t *testing.T) { onEach(t, testRefused) }
+
+func testRefused(t *testing.T) {
 	s := serve(t, nil)
 	cfg := config(t, get(s), hold(100, ms(100)))
 	s.kill()
@@ -110,8 +114,9 @@ func TestRefused(t *testing.T) {
 }
 
 // C-17: the number of requests is what the rate and the time say; none starts after the end.
-func TestDegenerateSchedules(t *testing.T) {
-	t.Parallel()
+func TestDegenerateSchedules(t *testing.T) { onEach(t, testDegenerateSchedules) }
+
+func testDegenerateSchedules(t *testing.T) {
 	for _, c := range []struct {
 		rate float64
 		over time.Duration
@@ -131,8 +136,9 @@ func TestDegenerateSchedules(t *testing.T) {
 }
 
 // C-18 and T15: the bound holds back what the server is too slow for, and the record says so.
-func TestBoundReached(t *testing.T) {
-	t.Parallel()
+func TestBoundReached(t *testing.T) { onEach(t, testBoundReached) }
+
+func testBoundReached(t *testing.T) {
 	s := serve(t, func(x *call) {
 		time.Sleep(50 * time.Millisecond)
 		x.ok("")
@@ -163,8 +169,9 @@ func TestBoundReached(t *testing.T) {
 }
 
 // T15, drop policy: what finds the bound reached is never sent, the rest is on time.
-func TestBoundDrops(t *testing.T) {
-	t.Parallel()
+func TestBoundDrops(t *testing.T) { onEach(t, testBoundDrops) }
+
+func testBoundDrops(t *testing.T) {
 	s := serve(t, func(x *call) {
 		time.Sleep(50 * time.Millisecond)
 		x.ok("")
@@ -181,8 +188,9 @@ func TestBoundDrops(t *testing.T) {
 }
 
 // C-18, T2: a stall delays no later intended time; everyone who arrives in it is seen waiting.
-func TestStall(t *testing.T) {
-	t.Parallel()
+func TestStall(t *testing.T) { onEach(t, testStall) }
+
+func testStall(t *testing.T) {
 	for _, inFlight := range []int{1000, 4} {
 		begin := time.Now()
 		from, until := begin.Add(400*time.Millisecond), begin.Add(800*time.Millisecond)
@@ -211,8 +219,9 @@ func TestStall(t *testing.T) {
 }
 
 // T4: one slow answer in M holds up none of the others.
-func TestBimodal(t *testing.T) {
-	t.Parallel()
+func TestBimodal(t *testing.T) { onEach(t, testBimodal) }
+
+func testBimodal(t *testing.T) {
 	s := serve(t, func(x *call) {
 		if x.n%20 == 0 {
 			time.Sleep(600 * time.Millisecond)
@@ -232,8 +241,9 @@ func TestBimodal(t *testing.T) {
 }
 
 // T12: nothing is left out of a run's start.
-func TestStallAtStart(t *testing.T) {
-	t.Parallel()
+func TestStallAtStart(t *testing.T) { onEach(t, testStallAtStart) }
+
+func testStallAtStart(t *testing.T) {
 	until := time.Now().Add(400 * time.Millisecond)
 	s := serve(t, func(x *call) {
 		time.Sleep(time.Until(until))
@@ -249,8 +259,9 @@ func TestStallAtStart(t *testing.T) {
 }
 
 // T18: the first byte and the last are two times.
-func TestSlowBody(t *testing.T) {
-	t.Parallel()
+func TestSlowBody(t *testing.T) { onEach(t, testSlowBody) }
+
+func testSlowBody(t *testing.T) {
 	s := serve(t, func(x *call) {
 		x.say("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
 		for range 4 {
@@ -266,8 +277,9 @@ func TestSlowBody(t *testing.T) {
 }
 
 // C-19 and T13: the rate is the total, evenly spaced, whatever the bound.
-func TestEvenArrivals(t *testing.T) {
-	t.Parallel()
+func TestEvenArrivals(t *testing.T) { onEach(t, testEvenArrivals) }
+
+func testEvenArrivals(t *testing.T) {
 	for _, inFlight := range []int{1, 7, 50} {
 		t.Run(fmt.Sprint(inFlight), func(t *testing.T) {
 			t.Parallel()
@@ -292,8 +304,9 @@ func TestEvenArrivals(t *testing.T) {
 }
 
 // A run that is cancelled ends at once with what it has.
-func TestCancel(t *testing.T) {
-	t.Parallel()
+func TestCancel(t *testing.T) { onEach(t, testCancel) }
+
+func testCancel(t *testing.T) {
 	s := serve(t, hang)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -316,8 +329,9 @@ func TestCancel(t *testing.T) {
 }
 
 // A run that is cancelled before its first request (C-26).
-func TestCancelBefore(t *testing.T) {
-	t.Parallel()
+func TestCancelBefore(t *testing.T) { onEach(t, testCancelBefore) }
+
+func testCancelBefore(t *testing.T) {
 	s := serve(t, hang)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -328,8 +342,9 @@ func TestCancelBefore(t *testing.T) {
 }
 
 // What has no answer when the drain ends is unfinished, with the time it was waited for.
-func TestUnfinished(t *testing.T) {
-	t.Parallel()
+func TestUnfinished(t *testing.T) { onEach(t, testUnfinished) }
+
+func testUnfinished(t *testing.T) {
 	s := serve(t, hang)
 	cfg := config(t, get(s), hold(50, ms(200)))
 	cfg.Drain = 300 * time.Millisecond
@@ -344,8 +359,9 @@ func TestUnfinished(t *testing.T) {
 }
 
 // OnTick sees the run and can end the offering; what was sent is still waited for.
-func TestTicks(t *testing.T) {
-	t.Parallel()
+func TestTicks(t *testing.T) { onEach(t, testTicks) }
+
+func testTicks(t *testing.T) {
 	s := serve(t, func(x *call) { x.ok("") })
 	cfg := config(t, get(s), hold(100, 30*time.Second))
 	cfg.TickEvery = 100 * time.Millisecond
@@ -383,8 +399,9 @@ func TestTicks(t *testing.T) {
 }
 
 // C-35: hosts take turns exactly, whatever they do.
-func TestHostsTakeTurns(t *testing.T) {
-	t.Parallel()
+func TestHostsTakeTurns(t *testing.T) { onEach(t, testHostsTakeTurns) }
+
+func testHostsTakeTurns(t *testing.T) {
 	var servers []*server
 	for i := range 4 {
 		servers = append(servers, serve(t, func(x *call) {
@@ -419,8 +436,9 @@ func TestHostsTakeTurns(t *testing.T) {
 }
 
 // Segments have their own figures, by intended time.
-func TestSegments(t *testing.T) {
-	t.Parallel()
+func TestSegments(t *testing.T) { onEach(t, testSegments) }
+
+func testSegments(t *testing.T) {
 	s := serve(t, func(x *call) { x.ok("") })
 	cfg := config(t, get(s), schedule.Segment{Name: "ramp", From: 20, To: 180, Over: time.Second},
 		hold(200, ms(500)), schedule.Segment{Name: "quiet", From: 0.1, To: 0.1, Over: ms(100)}, hold(50, ms(400)))

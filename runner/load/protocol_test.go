@@ -15,8 +15,9 @@ func statusRange(from, to int) plans.Expect {
 }
 
 // C-07: answers without a body end at the empty line, and the connection goes on.
-func TestNoBody(t *testing.T) {
-	t.Parallel()
+func TestNoBody(t *testing.T) { onEach(t, testNoBody) }
+
+func testNoBody(t *testing.T) {
 	for _, c := range []struct{ name, method, answer string }{
 		{"a", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n"},
 		{"b", "GET", "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n"},
@@ -40,8 +41,9 @@ func TestNoBody(t *testing.T) {
 }
 
 // C-08: the plan's Host is the only one that is sent.
-func TestHostOverride(t *testing.T) {
-	t.Parallel()
+func TestHostOverride(t *testing.T) { onEach(t, testHostOverride) }
+
+func testHostOverride(t *testing.T) {
 	s := serve(t, func(x *call) {
 		if x.host == "shop.example" {
 			x.ok("")
@@ -62,8 +64,9 @@ func TestHostOverride(t *testing.T) {
 }
 
 // C-10: as many connections as requests at once, or one each without keep-alive.
-func TestConnectionReuse(t *testing.T) {
-	t.Parallel()
+func TestConnectionReuse(t *testing.T) { onEach(t, testConnectionReuse) }
+
+func testConnectionReuse(t *testing.T) {
 	for name, body := range map[string]string{"2 bytes": "ok", "300 kB": strings.Repeat("x", 300_000)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,8 +106,9 @@ func TestConnectionReuse(t *testing.T) {
 }
 
 // C-11: the request target goes out as the plan has it.
-func TestRequestTarget(t *testing.T) {
-	t.Parallel()
+func TestRequestTarget(t *testing.T) { onEach(t, testRequestTarget) }
+
+func testRequestTarget(t *testing.T) {
 	s := serve(t, func(x *call) { x.ok("") })
 	for _, c := range []struct{ prefix, path, want string }{
 		{"", "/a%2Fb?q=a+b%20c&r=100%25", "/a%2Fb?q=a+b%20c&r=100%25"},
@@ -132,8 +136,9 @@ func TestRequestTarget(t *testing.T) {
 }
 
 // C-12: IPv6 in brackets.
-func TestIPv6(t *testing.T) {
-	t.Parallel()
+func TestIPv6(t *testing.T) { onEach(t, testIPv6) }
+
+func testIPv6(t *testing.T) {
 	var host atomic.Value
 	s := serveOn(t, "[::1]:0", func(x *call) {
 		host.Store(x.host)
@@ -147,8 +152,9 @@ func TestIPv6(t *testing.T) {
 }
 
 // C-13 a, b: interim answers are passed over.
-func TestInterim(t *testing.T) {
-	t.Parallel()
+func TestInterim(t *testing.T) { onEach(t, testInterim) }
+
+func testInterim(t *testing.T) {
 	for name, interim := range map[string]string{"a": "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", "b": "HTTP/1.1 100 Continue\r\n\r\n"} {
 		s := serve(t, func(x *call) {
 			x.say(interim)
@@ -172,10 +178,11 @@ func refuse(x *call) {
 }
 
 // C-13 c: an answer that comes before the body was sent is not lost, or the early close is named.
-func TestEarlyAnswer(t *testing.T) {
-	t.Parallel()
+func TestEarlyAnswer(t *testing.T) { onEach(t, testEarlyAnswer) }
+
+func testEarlyAnswer(t *testing.T) {
 	s := serve(t, refuse)
-	s.noBody = true
+	s.leaveBody()
 	l := run(t, config(t, post(strings.Repeat("x", 8<<20), s), hold(10, ms(300))), s)
 	wantCounts(t, l, 0, 3, 0, 0)
 	for _, e := range l.Errors {
@@ -186,14 +193,15 @@ func TestEarlyAnswer(t *testing.T) {
 }
 
 // An early answer on a connection that stays open ends the sending.
-func TestEarlyAnswerWithoutClose(t *testing.T) {
-	t.Parallel()
+func TestEarlyAnswerWithoutClose(t *testing.T) { onEach(t, testEarlyAnswerWithoutClose) }
+
+func testEarlyAnswerWithoutClose(t *testing.T) {
 	s := serve(t, func(x *call) {
 		x.say("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
 		time.Sleep(time.Second) // and never reads the body
 		x.close()
 	})
-	s.noBody = true
+	s.leaveBody()
 	l := run(t, config(t, post(strings.Repeat("x", 16<<20), s), hold(10, ms(200))), s)
 	wantCounts(t, l, 0, 2, 0, 0)
 	wantError(t, l, kindStatus, 2)
@@ -203,8 +211,9 @@ func TestEarlyAnswerWithoutClose(t *testing.T) {
 }
 
 // Large bodies arrive whole, on connections that are used again.
-func TestLargeBody(t *testing.T) {
-	t.Parallel()
+func TestLargeBody(t *testing.T) { onEach(t, testLargeBody) }
+
+func testLargeBody(t *testing.T) {
 	body := strings.Repeat("0123456789", 50_000)
 	s := serve(t, func(x *call) {
 		if string(x.body) != body {
@@ -228,7 +237,9 @@ func TestExpectContinue(t *testing.T) {
 	body := strings.Repeat("x", 8<<20)
 	runWith := func(t *testing.T, noBody bool, answer func(*call)) (*server, *Config) {
 		s := serve(t, answer)
-		s.noBody = noBody
+		if noBody {
+			s.leaveBody()
+		}
 		req := post(body, s)
 		req.ExpectContinue = true
 		cfg := config(t, req, hold(10, ms(100)))
@@ -255,11 +266,11 @@ func TestExpectContinue(t *testing.T) {
 	t.Run("asked for", func(t *testing.T) {
 		t.Parallel()
 		s, cfg := runWith(t, true, nil)
-		s.answer = func(x *call) {
+		s.setAnswer(func(x *call) {
 			x.say("HTTP/1.1 100 Continue\r\n\r\n")
 			n, _ := x.in.Discard(len(body))
 			x.ok(fmt.Sprint(n))
-		}
+		})
 		l := run(t, *cfg, s)
 		wantCounts(t, l, 1, 0, 0, 0)
 		if got := nsOf(l.Service.MinNS); got > 900*time.Millisecond && quiet(t, l) {
@@ -269,8 +280,9 @@ func TestExpectContinue(t *testing.T) {
 }
 
 // Answers whose end is the connection's are complete, and each needs a connection.
-func TestUntilClose(t *testing.T) {
-	t.Parallel()
+func TestUntilClose(t *testing.T) { onEach(t, testUntilClose) }
+
+func testUntilClose(t *testing.T) {
 	s := serve(t, func(x *call) {
 		x.say("HTTP/1.0 200 OK\r\n\r\nall of it")
 		x.close()
@@ -283,8 +295,9 @@ func TestUntilClose(t *testing.T) {
 }
 
 // A malformed answer fails its request alone, by name, and the connection is not used again.
-func TestMalformedAnswer(t *testing.T) {
-	t.Parallel()
+func TestMalformedAnswer(t *testing.T) { onEach(t, testMalformedAnswer) }
+
+func testMalformedAnswer(t *testing.T) {
 	s := serve(t, func(x *call) {
 		if x.n%2 == 0 {
 			x.say("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx")
@@ -301,8 +314,9 @@ func TestMalformedAnswer(t *testing.T) {
 }
 
 // Bytes behind an answer must not become the next one.
-func TestUnsolicitedBytes(t *testing.T) {
-	t.Parallel()
+func TestUnsolicitedBytes(t *testing.T) { onEach(t, testUnsolicitedBytes) }
+
+func testUnsolicitedBytes(t *testing.T) {
 	s := serve(t, func(x *call) {
 		x.say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n")
 	})

@@ -16,32 +16,30 @@ type job struct {
 	capped   bool // it found the bound reached
 }
 
-// A queue decides which arrival goes to which connection. It has the arrivals
-// that came due and were not sent, in order, and the idle connections. The
-// arrivals that wait are no list but a second cursor behind the dispatcher's,
-// so a backlog of hours takes no memory and keeps every intended time.
-type queue struct {
+// A ledger has the arrivals that came due and were not sent, in order. Those
+// that wait are no list but a second cursor behind the dispatcher's, so a
+// backlog of hours takes no memory and keeps every intended time.
+type ledger struct {
 	mu       sync.Mutex
 	hosts    int64
 	max      int
 	drop     bool
+	inTurn   bool
 	cursor   *schedule.Cursor // next arrival to send
 	due      int64            // arrivals that came due
 	backlog  int64            // those of them that wait
 	dropped  int64
 	full     int64 // when the bound was found reached, while backlog > 0
 	inFlight int
-	idle     [][]*worker // per host, the one used last on top
-	closing  bool        // no more arrivals: quiet closes with the last end
-	closed   bool        // nothing is sent any more
+	closing  bool // no more arrivals: quiet closes with the last end
+	closed   bool // nothing is sent any more
 	quiet    chan struct{}
 	level    level
 }
 
-func newQueue(s *schedule.Schedule, hosts, maxInFlight int, drop bool) *queue {
+func newLedger(s *schedule.Schedule, hosts, maxInFlight int, drop bool) *ledger {
 	spans := s.Segments()
-	q := &queue{hosts: int64(hosts), max: maxInFlight, drop: drop, cursor: s.Cursor(),
-		idle: make([][]*worker, hosts), quiet: make(chan struct{})}
+	q := &ledger{hosts: int64(hosts), max: maxInFlight, drop: drop, cursor: s.Cursor(), quiet: make(chan struct{})}
 	q.level.area = make([]float64, len(spans))
 	for _, span := range spans {
 		q.level.ends = append(q.level.ends, int64(span.End))
@@ -49,10 +47,67 @@ func newQueue(s *schedule.Schedule, hosts, maxInFlight int, drop bool) *queue {
 	return q
 }
 
+// A seat makes one request at a time, to one host.
+type seat interface {
+	at() int32       // the index of the host
+	connected() bool // it has a connection, which may be used again
+}
+
+// A queue decides which arrival goes to which seat. It has the idle ones beside
+// the ledger.
+type queue[S seat] struct {
+	*ledger
+	idle []stack[S] // per host
+}
+
+func newQueue[S seat](l *ledger) *queue[S] {
+	return &queue[S]{l, make([]stack[S], l.hosts)}
+}
+
+// A stack has the idle seats of a host, the one used last on top. It is a ring,
+// so that one can be taken from below as well.
+type stack[S seat] struct {
+	ring     []S
+	low, len int
+	opened   int // seats that were made
+}
+
+func (s *stack[S]) push(w S) {
+	if s.len == len(s.ring) {
+		ring := make([]S, max(8, 2*s.len))
+		n := copy(ring, s.ring[s.low:])
+		copy(ring[n:], s.ring[:s.low])
+		s.ring, s.low = ring, 0
+	}
+	s.ring[(s.low+s.len)%len(s.ring)] = w
+	s.len++
+}
+
+func (s *stack[S]) pop() (w S) {
+	if s.len == 0 {
+		s.opened++
+		return w
+	}
+	s.len--
+	return s.ring[(s.low+s.len)%len(s.ring)]
+}
+
+// popLow takes the one that was idle longest, but has up to n made before it does.
+func (s *stack[S]) popLow(n int) (w S) {
+	if s.len == 0 || s.opened < n {
+		s.opened++
+		return w
+	}
+	s.len--
+	w = s.ring[s.low]
+	s.low = (s.low + 1) % len(s.ring)
+	return w
+}
+
 // offer takes the next arrival of the schedule, due at now or before. The
-// arrival is sent (send; to w, or to a new worker if that is nil), dropped, or
+// arrival is sent (send; to w, or to a new seat if that is nil), dropped, or
 // left waiting for release to send it.
-func (q *queue) offer(now int64) (j job, w *worker, send, dropped bool) {
+func (q *queue[S]) offer(now int64) (j job, w S, send, dropped bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.due++
@@ -61,13 +116,13 @@ func (q *queue) offer(now int64) (j job, w *worker, send, dropped bool) {
 			j = q.pop()
 			j.capped = true
 			q.dropped++
-			return j, nil, false, true
+			return j, w, false, true
 		}
 		if q.backlog == 0 {
 			q.full = now
 		}
 		q.backlog++
-		return job{}, nil, false, false
+		return j, w, false, false
 	}
 	j = q.pop()
 	q.level.move(now, q.inFlight, 1)
@@ -76,32 +131,28 @@ func (q *queue) offer(now int64) (j job, w *worker, send, dropped bool) {
 }
 
 // pop returns the arrival at the cursor. There is one: it came due.
-func (q *queue) pop() job {
+func (q *ledger) pop() job {
 	index := q.cursor.Index()
 	offset, segment, _ := q.cursor.Next()
 	return job{index: index, intended: int64(offset), segment: int32(segment), host: int32(index % q.hosts)}
 }
 
-func (q *queue) popIdle(host int32) *worker {
-	stack := q.idle[host]
-	if len(stack) == 0 {
-		return nil
+func (q *queue[S]) popIdle(host int32) S {
+	if q.inTurn {
+		return q.idle[host].popLow(q.max)
 	}
-	w := stack[len(stack)-1]
-	stack[len(stack)-1] = nil
-	q.idle[host] = stack[:len(stack)-1]
-	return w
+	return q.idle[host].pop()
 }
 
 // release says that w's request ended at now. It returns the waiting arrival
-// that takes its place, if there is one, and the worker to send it: w itself
+// that takes its place, if there is one, and the seat to send it: w itself
 // where it can, else an idle one, else nil for a new one. stay is true when w
 // must wait for its next job, false when it must end, unless w is to.
-func (q *queue) release(w *worker, now int64) (j job, to *worker, send, stay bool) {
+func (q *queue[S]) release(w S, now int64) (j job, to S, send, stay bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return job{}, nil, false, false
+		return j, to, false, false
 	}
 	if q.backlog == 0 {
 		q.level.move(now, q.inFlight, -1)
@@ -110,30 +161,31 @@ func (q *queue) release(w *worker, now int64) (j job, to *worker, send, stay boo
 			close(q.quiet)
 			q.closing = false
 		}
-		return job{}, nil, false, q.park(w)
+		return j, to, false, q.park(w)
 	}
 	q.backlog--
 	j = q.pop()
 	j.capped = true
 	j.waiting = max(0, now-max(j.intended, q.full))
-	if j.host == w.host {
+	if j.host == w.at() {
 		return j, w, true, true
 	}
 	stay = q.park(w)
 	return j, q.popIdle(j.host), true, stay
 }
 
-// park puts w among the idle workers, if it has a connection.
-func (q *queue) park(w *worker) bool {
-	if w.conn == nil {
+// park puts w among the idle seats, if it has a connection.
+func (q *queue[S]) park(w S) bool {
+	if !w.connected() {
+		q.idle[w.at()].opened--
 		return false
 	}
-	q.idle[w.host] = append(q.idle[w.host], w)
+	q.idle[w.at()].push(w)
 	return true
 }
 
 // close ends the offering: quiet closes when nothing waits or is in flight.
-func (q *queue) close() {
+func (q *ledger) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.inFlight == 0 && q.backlog == 0 {
@@ -143,22 +195,36 @@ func (q *queue) close() {
 	q.closing = true
 }
 
-// stop ends the sending: from now on q does not change but by waste. It returns
-// the workers that were idle.
-func (q *queue) stop(now int64) (idle []*worker) {
+// stop ends the sending: from now on q does not change but by waste.
+func (q *ledger) stop(now int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
 	q.level.move(now, q.inFlight, 0)
-	for host, stack := range q.idle {
-		idle = append(idle, stack...)
-		q.idle[host] = nil
+}
+
+// takeIdle returns the seats that are idle; they are no longer.
+func (q *queue[S]) takeIdle() (idle []S) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for host := range q.idle {
+		for q.idle[host].len > 0 {
+			idle = append(idle, q.idle[host].pop())
+		}
 	}
 	return idle
 }
 
+// blocked tells whether the in-flight bound keeps all arrivals from being sent
+// until a request ends, and has been found to.
+func (q *ledger) blocked() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.backlog > 0 || q.drop && q.inFlight >= q.max
+}
+
 // waste takes up to n arrivals that came due and, after stop, are never sent.
-func (q *queue) waste(n int64) []job {
+func (q *ledger) waste(n int64) []job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	jobs := make([]job, min(n, q.backlog))
@@ -171,13 +237,13 @@ func (q *queue) waste(n int64) []job {
 	return jobs
 }
 
-// queueState is a look at a queue.
+// queueState is a look at a ledger.
 type queueState struct {
 	due, backlog, dropped int64
 	inFlight              int
 }
 
-func (q *queue) state() queueState {
+func (q *ledger) state() queueState {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return queueState{q.due, q.backlog, q.dropped, q.inFlight}

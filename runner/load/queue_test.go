@@ -7,13 +7,13 @@ import (
 	"github.com/perfplan/perfplan/runner/schedule"
 )
 
-func newTestQueue(t *testing.T, hosts, inFlight int, drop bool) *queue {
+func newTestQueue(t *testing.T, hosts, inFlight int, drop bool) *queue[*worker] {
 	t.Helper()
 	s, err := schedule.New([]schedule.Segment{hold(100, time.Second)}, schedule.Uniform, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newQueue(s, hosts, inFlight, drop)
+	return newQueue[*worker](newLedger(s, hosts, inFlight, drop))
 }
 
 // Arrivals beyond the bound wait in order; how long is counted from when the bound was
@@ -89,7 +89,8 @@ func TestQueueDropsAndStops(t *testing.T) {
 	}
 	w := &worker{conn: &conn{}}
 	q.release(w, 15e6)
-	if idle := q.stop(20e6); len(idle) != 1 || idle[0] != w || q.state().dropped != 1 {
+	q.stop(20e6)
+	if idle := q.takeIdle(); len(idle) != 1 || idle[0] != w || q.state().dropped != 1 {
 		t.Errorf("stop = %v, dropped %d, want the idle worker, 1", idle, q.state().dropped)
 	}
 

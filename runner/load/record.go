@@ -18,7 +18,7 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 	a.series.seal(math.MaxInt64 / second)
 	cfg := a.cfg
 	l := &result.Load{
-		Counts: a.total, Request: cfg.Request.Name, Engine: Engine,
+		Counts: a.total, Request: cfg.Request.Name,
 		Arrivals: string(cfg.Arrivals), Seed: cfg.Seed, MaxInFlight: cfg.MaxInFlight, AtMax: string(cfg.AtMax),
 		KeepAlive: cfg.KeepAlive, TimeoutNS: int64(cfg.Timeout),
 		Planned: cfg.Schedule.Len(), PlannedNS: int64(cfg.Schedule.Duration()),
@@ -73,7 +73,6 @@ func completedInTime(l *result.Load) int64 {
 
 func (a *account) recordTimes(l *result.Load) (err error) {
 	t := a.times
-	t.waiting.RecordN(0, t.notWaited)
 	l.Waiting = distribution(t.waiting, -1, "")
 	l.DispatchLag = distribution(t.dispatch, -1, "")
 	if l.Response, err = encoded(t.response, t.censoredResponse); err != nil {
@@ -129,6 +128,9 @@ func (a *account) errorList() []result.Error {
 
 func (a *account) hostList() []result.Host {
 	var list []result.Host
+	if len(a.hosts) == 1 {
+		a.hosts[0].response = a.times.response
+	}
 	for i, h := range a.hosts {
 		list = append(list, result.Host{Counts: h.counts, Address: a.cfg.Hosts[i].Address,
 			Response: distribution(h.response, h.censored, "")})

@@ -60,6 +60,36 @@ type response struct {
 	askedKeep  bool
 	lastFramed bool // the last header line matters here, so it must not be folded
 	anyHeader  bool // a header line has been read in this head
+
+	known *knownHead // may be nil
+}
+
+// A knownHead is a response head and what reading it came to. Servers repeat
+// theirs for as long as a Date is the same; to compare is quicker than to read.
+type knownHead struct {
+	text []byte
+	read response // without memory of its own
+}
+
+// recall takes the head from the start of p if it is the known one, and returns
+// how long it is.
+func (r *response) recall(p []byte) int {
+	k := r.known
+	if k == nil || len(k.text) == 0 || len(p) < len(k.text) || r.headMethod != k.read.headMethod || !bytes.Equal(k.text, p[:len(k.text)]) {
+		return 0
+	}
+	keepBody, line, body, location := r.keepBody, r.line, r.body, r.location
+	*r = k.read
+	r.known, r.keepBody, r.line, r.body, r.location = k, keepBody, line, body, location
+	return len(k.text)
+}
+
+// remember makes text, just read, the known head.
+func (r *response) remember(text []byte) {
+	k := r.known
+	k.text = append(k.text[:0], text...)
+	k.read = *r
+	k.read.known, k.read.line, k.read.body, k.read.location = nil, nil, nil, nil
 }
 
 // reset makes r ready for the answer to a request.
@@ -67,7 +97,7 @@ func (r *response) reset(head, keepBody bool) {
 	if cap(r.body) > spareBody {
 		r.body = nil
 	}
-	*r = response{headMethod: head, keepBody: keepBody, line: r.line[:0], body: r.body[:0], location: r.location[:0]}
+	*r = response{headMethod: head, keepBody: keepBody, known: r.known, line: r.line[:0], body: r.body[:0], location: r.location[:0]}
 }
 
 // begun tells whether anything of the final or an interim response has come.
@@ -82,6 +112,13 @@ func (r *response) done() bool { return r.state == readDone }
 // belong to the response: all of them unless it is done. After an error r
 // must not be fed again.
 func (r *response) feed(p []byte) (n int, err error) {
+	if r.state == readStatus && !r.begun() {
+		if n = r.recall(p); n == 0 && r.known != nil {
+			if n, err = r.feedHead(p); err != nil {
+				return n, err
+			}
+		}
+	}
 	for n < len(p) && r.state != readDone {
 		var m int
 		switch r.state {
@@ -106,6 +143,22 @@ func (r *response) feed(p []byte) (n int, err error) {
 		if err != nil {
 			return n, err
 		}
+	}
+	return n, nil
+}
+
+// feedHead takes the head of a response from its first byte on, and remembers
+// it if it is all there and in one piece.
+func (r *response) feedHead(p []byte) (n int, err error) {
+	for n < len(p) && (r.state == readStatus || r.state == readHeaders) {
+		m, err := r.feedLine(p[n:])
+		n += m
+		if err != nil {
+			return n, err
+		}
+	}
+	if r.final() && r.interims == 0 && len(r.location) == 0 && r.state != readStatus && r.state != readHeaders {
+		r.remember(p[:n])
 	}
 	return n, nil
 }
@@ -287,7 +340,7 @@ func (r *response) interim() error {
 	*r = response{
 		interims: r.interims + 1, continued: r.continued || r.status == 100,
 		headMethod: r.headMethod, keepBody: r.keepBody, headBytes: r.headBytes,
-		line: r.line, body: r.body, location: r.location[:0],
+		known: r.known, line: r.line, body: r.body, location: r.location[:0],
 	}
 	return nil
 }

@@ -18,9 +18,24 @@ type parsed struct {
 	Err       string
 }
 
-// parse feeds text in pieces, cut at the given places, then the end of the stream if eof.
+// parse feeds text in pieces, cut at the given places, then the end of the stream if eof. To know the head from before
+// must make no difference.
 func parse(text string, head, eof bool, cuts ...int) parsed {
-	var r response
+	want := parseKnowing(nil, text, head, eof, cuts)
+	known := &knownHead{}
+	for _, what := range []string{"to remember", "to know"} {
+		if got := parseKnowing(known, text, head, eof, cuts); got != want {
+			return parsed{Err: fmt.Sprintf("%s the head made %+v of %+v", what, got, want)}
+		}
+	}
+	if got := parseKnowing(known, text, !head, eof, cuts); got != parseKnowing(nil, text, !head, eof, cuts) {
+		return parsed{Err: fmt.Sprintf("the head of an answer to another method made %+v", got)}
+	}
+	return want
+}
+
+func parseKnowing(known *knownHead, text string, head, eof bool, cuts []int) parsed {
+	r := response{known: known}
 	r.reset(head, true)
 	rest, start := "", 0
 	for _, cut := range append(cuts, len(text)) {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,20 @@ func serveListener(t *testing.T, l net.Listener, answer func(*call)) *server {
 	return s
 }
 
+// leaveBody makes the server leave the bodies of requests unread.
+func (s *server) leaveBody() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noBody = true
+}
+
+// setAnswer is for an answer that needs the server itself.
+func (s *server) setAnswer(answer func(*call)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = answer
+}
+
 // kill ends the server as a crash would: all its connections too.
 func (s *server) kill() {
 	s.Close()
@@ -117,7 +132,10 @@ func (s *server) talk(c net.Conn) {
 		if err != nil {
 			return
 		}
-		if s.answer(x); x.stopped {
+		s.mu.Lock()
+		answer := s.answer
+		s.mu.Unlock()
+		if answer(x); x.stopped {
 			return
 		}
 	}
@@ -145,9 +163,10 @@ func (s *server) read(c net.Conn, in *bufio.Reader) (*call, error) {
 	s.mu.Lock()
 	s.lines = append(s.lines, x.line)
 	s.at = append(s.at, now)
+	noBody := s.noBody
 	s.mu.Unlock()
 	x.host = strings.Join(x.header["Host"], "|")
-	if n, _ := strconv.Atoi(x.header.Get("Content-Length")); n > 0 && !s.noBody {
+	if n, _ := strconv.Atoi(x.header.Get("Content-Length")); n > 0 && !noBody {
 		x.body = make([]byte, n)
 		if _, err := io.ReadFull(in, x.body); err != nil {
 			return nil, err
@@ -199,6 +218,29 @@ func hold(rate float64, over time.Duration) schedule.Segment {
 	return schedule.Segment{Name: fmt.Sprintf("hold %g/s for %v", rate, over), From: rate, To: rate, Over: over}
 }
 
+// onEach runs a test on each engine: config takes the one in the test's name.
+func onEach(t *testing.T, test func(*testing.T)) {
+	t.Parallel()
+	for _, engine := range []string{EngineGoroutine, EngineLoop} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			if engine == EngineLoop && runtime.GOOS != "linux" {
+				t.Skip("no event loop for this system")
+			}
+			test(t)
+		})
+	}
+}
+
+// engineOf is the engine that a test is for.
+func engineOf(t *testing.T) string {
+	parts := strings.Split(t.Name(), "/")
+	if len(parts) > 1 && (parts[1] == EngineLoop || parts[1] == EngineGoroutine) {
+		return parts[1]
+	}
+	return EngineAuto
+}
+
 // config is a run of req with generous bounds.
 func config(t *testing.T, req *plans.Request, segs ...schedule.Segment) Config {
 	t.Helper()
@@ -211,7 +253,7 @@ func config(t *testing.T, req *plans.Request, segs ...schedule.Segment) Config {
 		t.Fatal(err)
 	}
 	return Config{Hosts: hosts, Request: req, Schedule: s, MaxInFlight: 1000, Timeout: 20 * time.Second,
-		Drain: 20 * time.Second, KeepAlive: true, LimitsNS: []int64{int64(100 * time.Millisecond)}}
+		Drain: 20 * time.Second, KeepAlive: true, LimitsNS: []int64{int64(100 * time.Millisecond)}, Engine: engineOf(t)}
 }
 
 // run makes a run and checks that its figures add up.
@@ -225,6 +267,9 @@ func runCtx(t *testing.T, ctx context.Context, cfg Config, servers ...*server) *
 	l, err := Run(ctx, cfg)
 	if err != nil {
 		t.Fatalf("Run: %v", err)
+	}
+	if want := cfg.Engine; want != "" && want != EngineAuto && l.Engine != want {
+		t.Errorf("engine = %q, want %q", l.Engine, want)
 	}
 	conserve(t, l)
 	if len(servers) == 0 {

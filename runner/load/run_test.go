@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-func TestRun(t *testing.T) {
-	t.Parallel()
+func TestRun(t *testing.T) { onEach(t, testRun) }
+
+func testRun(t *testing.T) {
 	s := serve(t, func(x *call) { x.ok("hello") })
 	l := run(t, config(t, get(s), hold(200, time.Second)), s)
 	wantCounts(t, l, 200, 0, 0, 0)

@@ -72,8 +72,9 @@ func getTLS(s *server, t plans.TLS) *plans.Request {
 	return req
 }
 
-func TestTLS(t *testing.T) {
-	t.Parallel()
+func TestTLS(t *testing.T) { onEach(t, testTLS) }
+
+func testTLS(t *testing.T) {
 	for name, version := range map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,8 +92,9 @@ func TestTLS(t *testing.T) {
 }
 
 // Certificates are verified unless the plan says otherwise.
-func TestTLSVerification(t *testing.T) {
-	t.Parallel()
+func TestTLSVerification(t *testing.T) { onEach(t, testTLSVerification) }
+
+func testTLSVerification(t *testing.T) {
 	s, ca := serveTLS(t, 0, func(x *call) { x.ok("") }, "right.example")
 	otherCA, _ := authorityFor(t, "x")
 	for _, c := range []struct {
@@ -125,8 +127,9 @@ func TestTLSVerification(t *testing.T) {
 }
 
 // https to a server that speaks no TLS, and to one that goes away.
-func TestTLSFaults(t *testing.T) {
-	t.Parallel()
+func TestTLSFaults(t *testing.T) { onEach(t, testTLSFaults) }
+
+func testTLSFaults(t *testing.T) {
 	for name, greet := range map[string]func(net.Conn){
 		"http": func(c net.Conn) {
 			c.Read(make([]byte, 1))
@@ -160,8 +163,9 @@ func TestTLSFaults(t *testing.T) {
 
 // A TLS connection closed by the server while it was idle is replaced; its session
 // tickets are no reason to.
-func TestTLSIdle(t *testing.T) {
-	t.Parallel()
+func TestTLSIdle(t *testing.T) { onEach(t, testTLSIdle) }
+
+func testTLSIdle(t *testing.T) {
 	for name, idle := range map[string]time.Duration{"stays": time.Minute, "closes": 20 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

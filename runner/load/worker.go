@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"sync"
 	"time"
 )
 
@@ -10,10 +11,36 @@ const (
 	largeRead = 64 << 10 // once a response filled the small one
 )
 
+// A pool is the goroutine path: a dispatcher, and a goroutine for each
+// connection.
+type pool struct {
+	*engine
+	queue   *queue[*worker]
+	dialer  *dialer
+	workers sync.WaitGroup
+}
+
+func newPool(e *engine) *pool {
+	return &pool{engine: e, queue: newQueue[*worker](e.ledger), dialer: newDialer(e.now)}
+}
+
+func (e *pool) start(offered chan<- int64) { go e.dispatch(offered) }
+
+func (e *pool) wake() {} // the dispatcher listens to halt
+
+// stop ends all that is under way.
+func (e *pool) stop() {
+	e.dialer.closeAll()
+	for _, w := range e.queue.takeIdle() {
+		close(w.jobs)
+	}
+	e.workers.Wait()
+}
+
 // A worker owns one connection to one host and the goroutine that uses it. It
 // makes one request at a time.
 type worker struct {
-	e    *engine
+	e    *pool
 	host int32
 	conn *conn    // nil: not connected
 	jobs chan job // its next job, when it is idle; closed: no more
@@ -24,15 +51,19 @@ type worker struct {
 	end  int64 // when the last byte of the last response came
 }
 
-// start makes a worker for j and runs it.
-func (e *engine) start(j job) {
-	w := &worker{e: e, host: j.host, jobs: make(chan job, 1), read: make([]byte, smallRead)}
+func (w *worker) at() int32 { return w.host }
+
+func (w *worker) connected() bool { return w.conn != nil }
+
+// hire makes a worker for j and runs it.
+func (e *pool) hire(j job) {
+	w := &worker{e: e, host: j.host, jobs: make(chan job, 1), read: make([]byte, smallRead), resp: response{known: &knownHead{}}}
 	e.workers.Go(func() { w.run(j) })
 }
 
-func (e *engine) hand(j job, to *worker) {
+func (e *pool) hand(j job, to *worker) {
 	if to == nil {
-		e.start(j)
+		e.hire(j)
 		return
 	}
 	to.jobs <- j // never waits: an idle worker's channel is empty
@@ -79,15 +110,9 @@ func (w *worker) serve(j job) (end int64) {
 	if s.end == 0 || s.fail != nil && s.status == 0 {
 		s.end = e.now()
 	}
-	switch {
-	case s.fail == nil:
-		s.outcome = completed
-	case s.status == 0 && e.dialer.over():
+	s.outcome = s.fail.outcome()
+	if s.fail != nil && s.status == 0 && e.dialer.over() {
 		s.outcome, s.fail = unfinished, nil
-	case s.fail.kind == kindTimeout:
-		s.outcome = timedOut
-	default:
-		s.outcome = failed
 	}
 	e.mail.put(&s)
 	return s.end
@@ -202,23 +227,23 @@ func (w *worker) receiveOnce(s *sample) *failure {
 		}
 	}
 	if err != nil && !w.resp.done() {
-		return w.broken(err)
+		return broken(err, &w.resp, w.e.hosts[w.host].Address)
 	}
 	return nil
 }
 
 // broken is the end of the stream while an answer is read; nil if it completes the answer.
-func (w *worker) broken(err error) *failure {
+func broken(err error, r *response, address string) *failure {
 	if isEOF(err) {
-		if err = w.resp.eof(); err == nil {
+		if err = r.eof(); err == nil {
 			return nil
 		}
 	}
-	f := classify(err, "", w.e.hosts[w.host].Address)
-	if f.kind == kindTimeout && w.resp.begun() {
+	f := classify(err, "", address)
+	if f.kind == kindTimeout && r.begun() {
 		f.text = "no complete answer within the timeout"
 	}
-	if f.kind == kindReset && w.resp.begun() {
+	if f.kind == kindReset && r.begun() {
 		f.text += " within the answer"
 	}
 	return f

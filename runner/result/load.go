@@ -34,7 +34,9 @@ type Load struct {
 	Counts
 	Request        string  `json:"request"`
 	Target         string  `json:"target"`
-	Engine         string  `json:"engine"`   // "goroutine"
+	Engine         string  `json:"engine"`                  // loop or goroutine
+	EngineReason   string  `json:"engine_reason,omitempty"` // why this one
+	Pacing         *Pacing `json:"pacing,omitempty"`
 	Arrivals       string  `json:"arrivals"` // uniform or poisson
 	Seed           uint64  `json:"seed"`
 	MaxInFlight    int     `json:"max_in_flight"`
@@ -66,6 +68,15 @@ type Load struct {
 	Series    []Second         `json:"series"`
 	Intervals []HistInterval   `json:"intervals,omitempty"`
 	Audit     Audit            `json:"audit"`
+}
+
+// A Pacing is how the load generator waited for the times of arrivals.
+type Pacing struct {
+	Mode        string `json:"mode"`              // exact: a timer for each; tick: one for all since the last tick; precise: spins ahead of each
+	TickNS      int64  `json:"tick_ns,omitempty"` // arrivals are sent at multiples of it, in mode tick
+	Reason      string `json:"reason"`
+	TimerCPUNS  int64  `json:"timer_cpu_ns,omitempty"`  // what a short sleep cost at the start
+	TimerLateNS int64  `json:"timer_late_ns,omitempty"` // how late it ended, at worst but for the very worst
 }
 
 // Classes of errors: who is at fault.

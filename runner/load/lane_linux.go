@@ -1,0 +1,409 @@
+//go:build amd64 || arm64
+
+package load
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+type laneState uint8
+
+const (
+	laneClosed laneState = iota
+	laneConnecting
+	laneShaking // in a TLS handshake
+	laneSending // a request is under way
+	laneIdle
+)
+
+// A lane makes one request at a time on a connection to one host, which it
+// opens when it has none.
+type lane struct {
+	sample // of the request under way
+	slot   int32
+	gen    int32 // of the connection: events of one before are void
+	to     int32 // the host
+	fd     int   // -1: none
+	state  laneState
+	used   bool // the connection carried a request
+	busy   bool // it connects, shakes hands, or has bytes left to write
+
+	began    int64 // when it began to connect
+	secure   *tls.Conn
+	wire     *wire
+	req, out []byte // out is the rest of req to be written
+	resp     response
+	sendErr  error
+
+	before, after *lane // in the lineup
+}
+
+func (ln *lane) at() int32       { return ln.to }
+func (ln *lane) connected() bool { return ln.fd >= 0 }
+
+// A lineup has the lanes with a request under way, in the order of the sends:
+// with one timeout for all, the first is the next whose time is up.
+type lineup struct{ first, last *lane }
+
+func (q *lineup) add(ln *lane) {
+	ln.before, ln.after = q.last, nil
+	if q.last != nil {
+		q.last.after = ln
+	} else {
+		q.first = ln
+	}
+	q.last = ln
+}
+
+func (q *lineup) remove(ln *lane) {
+	if ln.before != nil {
+		ln.before.after = ln.after
+	} else {
+		q.first = ln.after
+	}
+	if ln.after != nil {
+		ln.after.before = ln.before
+	} else {
+		q.last = ln.before
+	}
+	ln.before, ln.after = nil, nil
+}
+
+// begin sends j on the lane; nil: on a new one.
+func (l *loop) begin(ln *lane, j job) {
+	if ln == nil {
+		ln = l.newLane(j.host)
+	}
+	ln.sample = sample{job: j, sent: l.now()}
+	l.line.add(ln)
+	if ln.fd < 0 {
+		l.connect(ln)
+		return
+	}
+	l.send(ln)
+}
+
+func (l *loop) newLane(host int32) *lane {
+	if n := len(l.spare); n > 0 {
+		ln := l.spare[n-1]
+		l.spare = l.spare[:n-1]
+		ln.to = host
+		return ln
+	}
+	ln := &lane{slot: int32(len(l.lanes)), to: host, fd: -1}
+	l.lanes = append(l.lanes, ln)
+	return ln
+}
+
+// setBusy says whether the lane must not be left alone until the next tick.
+func (l *loop) setBusy(ln *lane, busy bool) {
+	if ln.busy == busy {
+		return
+	}
+	ln.busy = busy
+	if busy {
+		l.busy++
+	} else {
+		l.busy--
+	}
+}
+
+// connect begins to open a connection.
+func (l *loop) connect(ln *lane) {
+	ln.began, ln.used = l.now(), false
+	peer := l.peers[ln.to]
+	family := unix.AF_INET
+	if _, ok := peer.(*unix.SockaddrInet6); ok {
+		family = unix.AF_INET6
+	}
+	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		ln.fd, ln.state = fd, laneConnecting
+		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+		if err = unix.Connect(fd, peer); err == unix.EINPROGRESS || err == unix.EINTR {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = l.poll.add(fd, ln.slot, ln.gen)
+	}
+	if err != nil {
+		l.finish(ln, connectFailure(err, &l.hosts[ln.to]), false, l.now())
+		return
+	}
+	l.setBusy(ln, true)
+}
+
+// connectedNow goes on once an attempt to connect has ended.
+func (l *loop) connectedNow(ln *lane) {
+	code, err := unix.GetsockoptInt(ln.fd, unix.SOL_SOCKET, unix.SO_ERROR)
+	if err == nil && code != 0 {
+		err = syscall.Errno(code)
+	}
+	if err == nil && metItself(ln.fd, l.peers[ln.to]) {
+		err = unix.ECONNREFUSED
+	}
+	h := &l.hosts[ln.to]
+	if err != nil {
+		l.finish(ln, connectFailure(err, h), false, l.now())
+		return
+	}
+	took := l.now() - ln.began
+	if h.TLS != nil {
+		l.shake(ln, took)
+		return
+	}
+	l.setBusy(ln, false)
+	l.mail.put(&sample{outcome: opened, connect: took})
+	l.send(ln)
+}
+
+// metItself tells whether a socket is connected to itself, as may be where
+// nobody listens on a port that the system gives to clients.
+func metItself(fd int, peer unix.Sockaddr) bool {
+	own, err := unix.Getsockname(fd)
+	if err != nil {
+		return false
+	}
+	switch a := own.(type) {
+	case *unix.SockaddrInet4:
+		b, ok := peer.(*unix.SockaddrInet4)
+		return ok && a.Port == b.Port && a.Addr == b.Addr
+	case *unix.SockaddrInet6:
+		b, ok := peer.(*unix.SockaddrInet6)
+		return ok && a.Port == b.Port && a.Addr == b.Addr
+	}
+	return false
+}
+
+// send writes the request of the lane's arrival.
+func (l *loop) send(ln *lane) {
+	ln.state, ln.sendErr = laneSending, nil
+	ln.req, _ = l.render.render(ln.req, int(ln.to), ln.index)
+	ln.out = ln.req
+	ln.resp.known = &l.heads[ln.to]
+	ln.resp.reset(l.method == "HEAD", l.check.needBody)
+	l.flush(ln)
+}
+
+// flush writes what the socket takes of the rest of the request. Where it takes
+// no more, an event says when it does.
+func (l *loop) flush(ln *lane) {
+	for ln.sendErr == nil && (len(ln.out) > 0 || ln.wire.waits()) {
+		n, err := ln.write()
+		if n > 0 && ln.attempts == 0 {
+			ln.attempts = 1
+			if ln.used {
+				ln.reused = 1
+			}
+			ln.used = true
+		}
+		ln.bytesOut += int64(n)
+		ln.out = ln.out[n:]
+		if err == syscall.EAGAIN {
+			l.setBusy(ln, true)
+			return
+		}
+		ln.sendErr = err
+	}
+	l.setBusy(ln, false)
+	if ln.sendErr != nil {
+		l.receive(ln, true) // the peer may have answered before it went away
+	}
+}
+
+func (ln *lane) write() (n int, err error) {
+	if ln.secure != nil {
+		return ln.writeTLS()
+	}
+	n, errno := write(ln.fd, ln.out)
+	if errno != 0 {
+		return 0, errno
+	}
+	return n, nil
+}
+
+// receive reads what there is of the answer. ended: the peer has closed, so that
+// more is to be read until its end is.
+func (l *loop) receive(ln *lane, ended bool) {
+	for {
+		n, at, err := l.read(ln, ended)
+		if n > 0 {
+			if ln.first == 0 {
+				ln.first = at
+			}
+			ln.bytesIn += int64(n)
+			l.large = l.large || ln.bytesIn > wholeAnswer
+			used, bad := ln.resp.feed(l.buf[:n])
+			if bad != nil {
+				l.finish(ln, &failure{kindProtocol, bad.Error()}, false, l.now())
+				return
+			}
+			if ln.resp.done() {
+				clean := used == n && !ended && (n < len(l.buf) && ln.secure == nil || l.silent(ln))
+				l.answered(ln, clean, at)
+				return
+			}
+		}
+		switch {
+		case err == nil:
+		case isNothing(err):
+			return
+		default:
+			l.broken(ln, err)
+			return
+		}
+		if n < len(l.buf) && ln.secure == nil && !ended {
+			return // that was all: more makes a new event
+		}
+	}
+}
+
+// read reads into the loop's buffer; at is when the last of it came.
+func (l *loop) read(ln *lane, ended bool) (n int, at int64, err error) {
+	if ln.secure != nil {
+		ln.wire.drained, ln.wire.ended = false, ended
+		n, err = ln.secure.Read(l.buf)
+		return n, ln.wire.at, err
+	}
+	return l.readSocket(ln.fd, l.buf, ln.sent)
+}
+
+func (l *loop) readSocket(fd int, p []byte, sent int64) (n int, at int64, err error) {
+	n, stamp, errno := l.rx.receive(fd, p)
+	switch {
+	case errno == syscall.EAGAIN:
+		return 0, 0, errNothingYet{}
+	case errno != 0:
+		return 0, 0, errno
+	case n == 0:
+		return 0, 0, io.EOF
+	}
+	at, ok := l.wall.at(stamp, sent, l.polled)
+	if !ok {
+		at = l.now()
+	}
+	return n, at, nil
+}
+
+// silent tells whether there is nothing more to read, for now.
+func (l *loop) silent(ln *lane) bool {
+	n, _, err := l.read(ln, false)
+	return n == 0 && isNothing(err)
+}
+
+// answered ends the request: its answer is complete.
+func (l *loop) answered(ln *lane, clean bool, at int64) {
+	ln.status, ln.bodyBytes = ln.resp.status, ln.resp.bodyBytes
+	keep := clean && ln.resp.keepAlive && l.keepAlive && ln.sendErr == nil && len(ln.out) == 0 && !ln.wire.waits()
+	l.finish(ln, l.check.check(&ln.resp), keep, at)
+}
+
+// broken ends the request at the end of the stream, which may complete the answer.
+func (l *loop) broken(ln *lane, err error) {
+	address := l.hosts[ln.to].Address
+	fail := broken(err, &ln.resp, address)
+	switch {
+	case fail == nil:
+		l.answered(ln, false, l.now())
+		return
+	case ln.sendErr != nil && !ln.resp.begun():
+		fail = classify(ln.sendErr, "the request was being sent", address)
+	}
+	l.finish(ln, fail, false, l.now())
+}
+
+// late is the failure of a request whose time is up.
+func (l *loop) late(ln *lane) *failure {
+	h := &l.hosts[ln.to]
+	switch ln.state {
+	case laneConnecting:
+		return connectFailure(os.ErrDeadlineExceeded, h)
+	case laneShaking:
+		return handshakeFailure(os.ErrDeadlineExceeded, h)
+	}
+	return broken(os.ErrDeadlineExceeded, &ln.resp, h.Address)
+}
+
+// finish ends the request under way at end, and takes what waits for its place.
+func (l *loop) finish(ln *lane, fail *failure, keep bool, end int64) {
+	ln.sample.end, ln.fail, ln.outcome = end, fail, fail.outcome()
+	l.line.remove(ln)
+	l.setBusy(ln, false)
+	if keep {
+		ln.state = laneIdle
+	} else {
+		l.hangUp(ln)
+	}
+	l.mail.put(&ln.sample)
+	j, to, send, stay := l.queue.release(ln, end)
+	if send {
+		l.todo = append(l.todo, start{to, j})
+	}
+	if !stay {
+		l.spare = append(l.spare, ln)
+	}
+}
+
+// disturbed looks at an idle connection on which something came: its end, or
+// bytes that nobody asked for, after which it is not used again, or TLS's own.
+func (l *loop) disturbed(ln *lane) {
+	ln.sent = 0
+	if n, _, err := l.read(ln, true); n > 0 || !isNothing(err) {
+		l.hangUp(ln)
+	}
+}
+
+// hangUp closes the connection at once.
+func (l *loop) hangUp(ln *lane) {
+	if ln.fd < 0 {
+		return
+	}
+	if ln.state == laneShaking { // the handshake has the socket, too
+		unix.Shutdown(ln.fd, unix.SHUT_RDWR)
+	}
+	l.setBusy(ln, false)
+	unix.Close(ln.fd)
+	ln.fd, ln.state, ln.secure, ln.wire = -1, laneClosed, nil, nil
+	ln.gen++
+}
+
+// socketAddress turns an IP address and port into what the system takes.
+func socketAddress(address string) (unix.Sockaddr, error) {
+	a, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, err
+	}
+	ip := a.Addr().Unmap()
+	if ip.Is4() {
+		return &unix.SockaddrInet4{Port: int(a.Port()), Addr: ip.As4()}, nil
+	}
+	to := &unix.SockaddrInet6{Port: int(a.Port()), Addr: ip.As16()}
+	if zone := ip.Zone(); zone != "" {
+		if n, err := strconv.ParseUint(zone, 10, 32); err == nil {
+			to.ZoneId = uint32(n)
+		} else if i, err := net.InterfaceByName(zone); err == nil {
+			to.ZoneId = uint32(i.Index)
+		} else {
+			return nil, err
+		}
+	}
+	return to, nil
+}
+
+func clockNS(clock int32) int64 {
+	var ts unix.Timespec
+	if unix.ClockGettime(clock, &ts) != nil {
+		return 0
+	}
+	return ts.Nano()
+}
