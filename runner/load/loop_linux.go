@@ -221,10 +221,7 @@ func (l *loop) wait(again bool) {
 	if !again {
 		ns = l.idleTime(blocked)
 	}
-	n, err := l.poll.wait(min(ns, longestHold), l.hold)
-	if n == 0 && err == nil && ns > longestHold { // a long wait begins with a short one
-		n, err = l.poll.wait(ns-longestHold, false)
-	}
+	n, err := l.waitFor(ns)
 	l.polled = l.now()
 	if err != nil { // never seen; do not spin
 		time.Sleep(time.Millisecond)
@@ -237,6 +234,21 @@ func (l *loop) wait(again bool) {
 		l.handle(&l.poll.events[i])
 		l.catchUp()
 	}
+}
+
+// waitFor waits up to ns for sockets. A long wait begins with a short one.
+func (l *loop) waitFor(ns int64) (n int, err error) {
+	if ns <= longestHold {
+		return l.poll.wait(ns, l.hold)
+	}
+	until := l.now() + ns
+	if n, err = l.poll.wait(longestHold, l.hold); n > 0 || err != nil {
+		return n, err
+	}
+	if ns = until - l.now(); ns > 0 {
+		return l.poll.wait(ns, false)
+	}
+	return 0, nil
 }
 
 // idleTime is how long, in ns, to wait for sockets; it may sleep without them

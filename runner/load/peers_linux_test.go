@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -95,7 +96,7 @@ func TestBenchEngine(t *testing.T) {
 	}
 	urls := benchServers(t)
 	only, whom := regexp.MustCompile(os.Getenv(benchEnv+"_ONLY")), regexp.MustCompile(os.Getenv(benchEnv+"_PEERS"))
-	fmt.Println("| load | tool | CPU µs/request | × wrk2 | requests/s | response p50, p90 µs | service p50 µs | lag p50, p90 µs | allocs/request | RSS MB |")
+	fmt.Println("| load | tool | CPU µs/request | × wrk2 (by minima) | requests/s | response p50, p90 µs | service p50 µs | lag p50, p90 µs | allocs/request | RSS MB |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
 	for _, c := range contests() {
 		if c.URL = urls[c.Server]; c.URL == "" || !only.MatchString(c.Name) {
@@ -137,13 +138,20 @@ func printContest(c contest, names []string, runs map[string][]figure) {
 		}
 		return strconv.FormatFloat(ns/1e3, 'f', 1, 64)
 	}
+	least := func(name string) float64 {
+		low := math.Inf(1)
+		for _, f := range runs[name] {
+			low = min(low, f.CPUNS)
+		}
+		return low
+	}
 	base := med("wrk2", func(f figure) float64 { return f.CPUNS })
 	for _, name := range names {
 		m := func(of func(figure) float64) float64 { return med(name, of) }
 		ratio := "–"
 		cpu := m(func(f figure) float64 { return f.CPUNS })
 		if base > 0 {
-			ratio = fmt.Sprintf("%.2f", cpu/base)
+			ratio = fmt.Sprintf("%.2f (%.2f)", cpu/base, least(name)/least("wrk2"))
 		}
 		label := name
 		if name == "perfplan" {

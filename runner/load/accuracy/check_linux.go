@@ -20,6 +20,7 @@ type check struct {
 	Bar      float64 `json:"bar"` // largest error that is ok
 	OK       bool    `json:"ok"`
 	Timing   bool    `json:"timing"` // it means nothing on a noisy machine
+	Noisy    bool    `json:"noisy"`  // the machine was
 	Note     string  `json:"note,omitempty"`
 }
 
@@ -128,11 +129,11 @@ func merge(repeats [][]check) []check {
 				all = append(all, c)
 				continue
 			}
-			ok := all[i].OK && c.OK
+			ok, noisy := all[i].OK && c.OK, all[i].Noisy || c.Noisy
 			if worse(c, all[i]) {
 				all[i] = c
 			}
-			all[i].OK = ok
+			all[i].OK, all[i].Noisy = ok, noisy
 		}
 	}
 	for i, c := range all {

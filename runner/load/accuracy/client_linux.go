@@ -48,6 +48,19 @@ func testArrivals(r *rig, s *sheet) error {
 	return nil
 }
 
+// how is the engine and its pacing, with the longest pause that it noticed.
+func (o *outcome) how() string {
+	text := o.Engine + ", " + o.Pacing.Mode
+	if o.Pacing.TickNS > 0 {
+		text += " " + time.Duration(o.Pacing.TickNS).String()
+	}
+	if p := o.Audit.PauseMaxNS; p != nil {
+		text += ", longest pause " + show(float64(*p), unitNS)
+	}
+	return text
+}
+
+// arrivals compares the arrivals with the schedule.
 func (s *sheet) arrivals(o *outcome, rate float64, poisson bool) {
 	var at, due []float64
 	for _, t := range slices.Sorted(slices.Values(o.log.Arrival)) {
@@ -59,7 +72,8 @@ func (s *sheet) arrivals(o *outcome, rate float64, poisson bool) {
 	if p := o.DispatchLag.P99NS; p != nil && rate <= 2000 {
 		s.atMost("dispatch lag p99", float64(*p), float64(500*time.Microsecond))
 	}
-	s.add(check{Name: "most behind the schedule", Unit: unitNumber, Measured: float64(deficit(due, at)), Bar: max(2, rate*0.002), Timing: true})
+	s.add(check{Name: "most behind the schedule", Unit: unitNumber, Measured: float64(deficit(due, at)), Bar: max(2, rate*0.002), Timing: true,
+		Note: o.how()})
 	const window = float64(10 * ms)
 	half := float64(time.Second) / rate / 2 // borders between arrivals, not on them
 	end := float64(o.PlannedNS)

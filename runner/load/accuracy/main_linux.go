@@ -114,7 +114,8 @@ func checkAll(args []string, out, errs io.Writer) int {
 		wanted: func(id string) bool { return o.only == "" || slices.Contains(strings.Split(o.only, ","), id) },
 	}
 	if o.peers {
-		s.rig.peers = findPeers(errs)
+		s.peers = findPeers()
+		fmt.Fprintf(errs, "peers: %s\n", strings.Join(names(s.peers), ", "))
 	}
 	if !o.noisy {
 		if why, err := preflight(o.realtime); err != nil || why != "" {
@@ -126,17 +127,17 @@ func checkAll(args []string, out, errs io.Writer) int {
 			return exitTooMuch
 		}
 	}
-	checks, noisy, err := s.run()
+	checks, err := s.run()
 	if o.json {
-		err = errors.Join(err, writeJSON(out, checks, noisy))
+		err = errors.Join(err, writeJSON(out, checks))
 	} else {
-		err = errors.Join(err, writeTable(out, checks, noisy))
+		err = errors.Join(err, writeTable(out, checks))
 	}
 	if err != nil {
 		fmt.Fprintln(errs, "accuracy:", err)
 		return exitBroken
 	}
-	return sum(checks, noisy, errs)
+	return sum(checks, errs)
 }
 
 // preflight looks at the machine before anything runs.
@@ -153,17 +154,17 @@ func preflight(realtime bool) (string, error) {
 }
 
 // sum says how it ended. Checks of peers are for comparison and decide nothing.
-func sum(checks []check, noisy map[string]bool, errs io.Writer) int {
+func sum(checks []check, errs io.Writer) int {
 	failed, unjudged, all := 0, 0, 0
 	for _, c := range checks {
 		if c.Tool != "perfplan" {
 			continue
 		}
 		all++
-		switch verdictOf(c, noisy[c.Test]) {
-		case "FAIL":
+		switch c.verdict() {
+		case verdictFail:
 			failed++
-		case "noisy":
+		case verdictNoisy:
 			unjudged++
 		}
 	}
@@ -171,7 +172,7 @@ func sum(checks []check, noisy map[string]bool, errs io.Writer) int {
 	switch {
 	case failed > 0:
 		return exitFailed
-	case len(noisy) > 0:
+	case unjudged > 0:
 		fmt.Fprintln(errs, "accuracy: the machine was too noisy to judge all of it")
 		return exitTooMuch
 	}
@@ -179,7 +180,7 @@ func sum(checks []check, noisy map[string]bool, errs io.Writer) int {
 }
 
 // writeJSON prints a list of checks; what is no number is null.
-func writeJSON(out io.Writer, checks []check, noisy map[string]bool) error {
+func writeJSON(out io.Writer, checks []check) error {
 	type row struct {
 		check
 		Truth    *float64 `json:"truth"`
@@ -196,7 +197,7 @@ func writeJSON(out io.Writer, checks []check, noisy map[string]bool) error {
 	}
 	rows := []row{}
 	for _, c := range checks {
-		rows = append(rows, row{c, number(c.Truth), number(c.Measured), number(c.Error), number(c.Bar), verdictOf(c, noisy[c.Test])})
+		rows = append(rows, row{c, number(c.Truth), number(c.Measured), number(c.Error), number(c.Bar), c.verdict()})
 	}
 	enc := json.NewEncoder(out)
 	enc.SetIndent("", "  ")

@@ -36,7 +36,6 @@ type rig struct {
 	brief    bool // shorter than short: enough for counts
 	pin      bool
 	realtime bool
-	peers    []peer
 	netns    *os.File // the network namespace of the processes; nil: this one
 	holds    []int64  // hold errors of the servers since the last look, ns
 }

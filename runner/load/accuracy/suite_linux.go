@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"time"
 )
 
 // A test is one of the suite.
@@ -37,100 +38,130 @@ var tests = []test{
 // attempts is how often a run on a noisy machine is repeated.
 const attempts = 5
 
+// givenUp is after how many tests in a row that could not be judged the rest is
+// not run.
+const givenUp = 2
+
 // A suite is what is to be run.
 type suite struct {
 	rig      *rig
+	peers    []peer
 	repeat   int
 	wanted   func(id string) bool
 	accept   bool // run once, however noisy the machine is
 	progress io.Writer
 }
 
-// run runs the tests. noisy has those whose times cannot be judged.
-func (s *suite) run() (checks []check, noisy map[string]bool, err error) {
-	noisy = map[string]bool{}
-	given := 0 // tests in a row that were given up
+// run runs the tests.
+func (s *suite) run() (checks []check, err error) {
+	inARow := 0
 	for _, t := range tests {
 		if !s.wanted(t.id) {
 			continue
 		}
-		if given == 2 && !s.accept {
-			noisy[t.id] = true
+		if inARow == givenUp {
 			fmt.Fprintf(s.progress, "%s %s: not run, the machine is too noisy\n", t.id, t.about)
+			checks = append(checks, check{Test: t.id, Tool: perfplan, Name: "not run", Unit: unitFlag, Timing: true, Noisy: true})
 			continue
 		}
-		repeats, why, err := s.test(t)
-		if err != nil {
-			return checks, noisy, fmt.Errorf("%s: %w", t.id, err)
+		more, noisy, err := s.inNetns(t)
+		if err == nil {
+			checks = append(checks, more...)
+			more, err = s.beside(t)
 		}
-		checks = append(checks, merge(repeats)...)
-		if given++; why == "" {
-			given = 0
-		} else {
-			noisy[t.id] = true
+		if err != nil {
+			return checks, fmt.Errorf("%s: %w", t.id, err)
+		}
+		checks = append(checks, more...)
+		if inARow++; !noisy || s.accept {
+			inARow = 0
 		}
 	}
-	return checks, noisy, nil
+	return checks, nil
 }
 
-// test runs one test as often as it is to be repeated. why says what made the
-// machine too noisy to judge times.
-func (s *suite) test(t test) (repeats [][]check, why string, err error) {
+// perfplan is the tool's name in the table.
+const perfplan = "perfplan"
+
+// inNetns runs a test within a network namespace of its own where it needs one.
+func (s *suite) inNetns(t test) (checks []check, noisy bool, err error) {
 	if t.netns {
 		ns, err := newNetns()
 		if err != nil {
 			fmt.Fprintf(s.progress, "%s %s: not run, it needs root: %v\n", t.id, t.about, err)
-			return nil, "", nil
+			return nil, false, nil
 		}
 		defer ns.Close()
 		s.rig.netns = ns
 		defer func() { s.rig.netns = nil }()
 	}
-	for i := range s.repeat {
-		for try := 1; ; try++ {
-			checks, n, err := s.once(t)
-			if err != nil {
-				return repeats, "", err
-			}
-			n.unjudged = s.rig.realtime || t.disturbs
-			fault := n.fault()
-			failed := 0
-			for _, c := range checks {
-				if !c.OK {
-					failed++
-				}
-			}
-			fmt.Fprintf(s.progress, "%s %s, run %d of %d: %d checks, %d out of bar; pressure %.1f %%, steal %.1f %%, hold p99 %v %s\n",
-				t.id, t.about, i+1, s.repeat, len(checks), failed, 100*n.pressure, 100*n.steal, n.hold.Round(1000), fault)
-			if fault == "" || s.accept || try == attempts {
-				repeats = append(repeats, checks)
-				if fault != "" {
-					why = fault
-				}
-				break
-			}
-		}
-		if why != "" && !s.accept {
-			return repeats, why, nil
-		}
-	}
-	return repeats, why, nil
+	return s.repeats(t)
 }
 
-// once makes one run of a test.
-func (s *suite) once(t test) ([]check, noise, error) {
+// repeats runs a test as often as asked for. noisy: the machine never was quiet
+// enough for one of the runs, and so the rest was left out.
+func (s *suite) repeats(t test) (checks []check, noisy bool, err error) {
+	var all [][]check
+	for i := range s.repeat {
+		for try := 1; ; try++ {
+			checks, fault, err := s.once(t, fmt.Sprintf("run %d of %d", i+1, s.repeat))
+			if err != nil {
+				return nil, false, err
+			}
+			if fault != "" && try < attempts && !s.accept {
+				continue
+			}
+			for k := range checks {
+				checks[k].Noisy = fault != ""
+			}
+			all = append(all, checks)
+			noisy = noisy || fault != ""
+			break
+		}
+		if noisy && !s.accept {
+			break
+		}
+	}
+	return merge(all), noisy, nil
+}
+
+// once makes one run of a test. fault says what made the machine too noisy.
+func (s *suite) once(t test, which string) (checks []check, fault string, err error) {
+	sh := &sheet{test: t.id, tool: perfplan}
+	n, err := s.watched(func() error { return t.run(s.rig, sh) })
+	if err != nil {
+		return nil, "", err
+	}
+	n.unjudged = s.rig.realtime || t.disturbs
+	s.say(t.id+" "+t.about+", "+which, sh.checks, n)
+	return sh.checks, n.fault(), nil
+}
+
+func (s *suite) say(what string, checks []check, n noise) {
+	out := 0
+	for _, c := range checks {
+		if !c.OK {
+			out++
+		}
+	}
+	line := fmt.Sprintf("%s: %d checks, %d out of bar; pressure %.1f %%, steal %.1f %%, hold p99 %v", what, len(checks), out,
+		100*n.pressure, 100*n.steal, n.hold.Round(time.Microsecond))
+	if fault := n.fault(); fault != "" {
+		line += "; too noisy: " + fault
+	}
+	fmt.Fprintln(s.progress, line)
+}
+
+// watched tells what disturbed the machine during do.
+func (s *suite) watched(do func() error) (noise, error) {
 	before, err := readCounters()
 	if err != nil {
-		return nil, noise{}, err
+		return noise{}, err
 	}
 	s.rig.holds = nil
-	sh := &sheet{test: t.id, tool: "perfplan"}
-	if err := t.run(s.rig, sh); err != nil {
-		return nil, noise{}, err
+	if err := do(); err != nil {
+		return noise{}, err
 	}
 	after, err := readCounters()
-	if err != nil {
-		return nil, noise{}, err
-	}
-	return sh.checks, between(before, after, s.rig.holds), nil
+	return between(before, after, s.rig.holds), err
 }

@@ -49,7 +49,7 @@ func wantCounts(t *testing.T, s *sheet, least int) {
 // resets are counted exactly on any machine.
 func TestSmoke(t *testing.T) {
 	t.Parallel()
-	s := &sheet{test: "T8", tool: "perfplan"}
+	s := &sheet{test: "T8", tool: perfplan}
 	if err := testTimeouts(testRig(t), s); err != nil {
 		t.Fatal(err)
 	}
@@ -181,34 +181,34 @@ func TestFlags(t *testing.T) {
 
 // The exit code tells a failure from a machine that was too noisy.
 func TestSum(t *testing.T) {
-	good := check{Test: "T1", Tool: "perfplan", OK: true, Timing: true}
-	late := check{Test: "T1", Tool: "perfplan", Timing: true}
-	wrong := check{Test: "T1", Tool: "perfplan"}
+	good := check{Test: "T1", Tool: perfplan, OK: true, Timing: true}
+	late := check{Test: "T1", Tool: perfplan, Timing: true}
+	wrong := check{Test: "T1", Tool: perfplan}
 	peer := check{Test: "T1", Tool: "hey"}
-	noisy := map[string]bool{"T1": true}
+	noisy := late
+	noisy.Noisy = true
 	for _, tt := range []struct {
 		checks []check
-		noisy  map[string]bool
 		want   int
 	}{
-		{[]check{good, peer}, nil, exitOK},
-		{[]check{good, late}, nil, exitFailed},
-		{[]check{good, late}, noisy, exitTooMuch},
-		{[]check{late, wrong}, noisy, exitFailed},
+		{[]check{good, peer}, exitOK},
+		{[]check{good, late}, exitFailed},
+		{[]check{good, noisy}, exitTooMuch},
+		{[]check{noisy, wrong}, exitFailed},
 	} {
-		if got := sum(tt.checks, tt.noisy, io.Discard); got != tt.want {
-			t.Errorf("exit of %+v, noisy %v = %d, want %d", tt.checks, tt.noisy, got, tt.want)
+		if got := sum(tt.checks, io.Discard); got != tt.want {
+			t.Errorf("exit of %+v = %d, want %d", tt.checks, got, tt.want)
 		}
 	}
 }
 
 func TestOutputs(t *testing.T) {
 	checks := []check{
-		{Test: "T2", Tool: "perfplan", Name: "p99", Unit: unitNS, Truth: 185e6, Measured: 186e6, Error: 1e6, Bar: 3.7e6, OK: true, Timing: true},
+		{Test: "T2", Tool: perfplan, Name: "p99", Unit: unitNS, Truth: 185e6, Measured: 186e6, Error: 1e6, Bar: 3.7e6, OK: true, Timing: true},
 		{Test: "T2", Tool: "hey", Name: "p99.9", Unit: unitNS, Truth: 203e6, Measured: math.NaN(), Error: math.NaN(), Bar: 4e6, Timing: true},
 	}
 	var table, list bytes.Buffer
-	if err := writeTable(&table, checks, nil); err != nil {
+	if err := writeTable(&table, checks); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"185 ms", "186 ms", "1 ms", "3.7 ms", "ok", "n/a", "FAIL"} {
@@ -216,7 +216,8 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("the table has no %q:\n%s", want, table.String())
 		}
 	}
-	if err := writeJSON(&list, checks, map[string]bool{"T2": true}); err != nil {
+	checks[0].Noisy = true
+	if err := writeJSON(&list, checks); err != nil {
 		t.Fatal(err)
 	}
 	var rows []map[string]any

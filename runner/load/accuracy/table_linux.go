@@ -9,26 +9,32 @@ import (
 	"time"
 )
 
-// writeTable prints the checks. Those that need a quiet machine are not judged
-// where their test had none.
-func writeTable(w io.Writer, checks []check, noisy map[string]bool) error {
+// writeTable prints the checks.
+func writeTable(w io.Writer, checks []check) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "test\ttool\tcheck\ttruth\tmeasured\terror\tbar\tok\t")
 	for _, c := range checks {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Test, c.Tool, c.Name, show(c.Truth, c.Unit),
-			show(c.Measured, c.Unit), show(c.Error, c.Unit), show(c.Bar, c.Unit), verdictOf(c, noisy[c.Test]), c.Note)
+			show(c.Measured, c.Unit), show(c.Error, c.Unit), show(c.Bar, c.Unit), c.verdict(), c.Note)
 	}
 	return tw.Flush()
 }
 
-func verdictOf(c check, noisy bool) string {
+// The verdicts. What needs a quiet machine is not judged where there was none.
+const (
+	verdictOK    = "ok"
+	verdictFail  = "FAIL"
+	verdictNoisy = "noisy"
+)
+
+func (c *check) verdict() string {
 	switch {
-	case c.Timing && noisy:
-		return "noisy"
+	case c.Timing && c.Noisy:
+		return verdictNoisy
 	case c.OK:
-		return "ok"
+		return verdictOK
 	}
-	return "FAIL"
+	return verdictFail
 }
 
 func show(x float64, unit string) string {
