@@ -65,7 +65,7 @@ type options struct {
 func parse(args []string, errs io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("accuracy", flag.ContinueOnError)
 	f.SetOutput(errs)
-	f.IntVar(&o.repeat, "repeat", 3, "how often each test is run; all must be within the bars")
+	f.IntVar(&o.repeat, "repeat", 5, "how often each test is run; all must be within the bars")
 	f.StringVar(&o.only, "only", "", "tests to run, like T4,T6; all if empty")
 	f.StringVar(&o.engine, "engine", "auto", "engine to check: auto, loop or goroutine")
 	f.BoolVar(&o.full, "full", false, "runs of full length")
