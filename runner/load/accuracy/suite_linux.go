@@ -64,7 +64,7 @@ func (s *suite) run() (checks []check, err error) {
 			checks = append(checks, check{Test: t.id, Tool: perfplan, Name: "not run", Unit: unitFlag, Timing: true, Noisy: true})
 			continue
 		}
-		more, noisy, err := s.inNetns(t)
+		more, noisy, err := s.repeats(t)
 		if err == nil {
 			checks = append(checks, more...)
 			more, err = s.beside(t)
@@ -82,21 +82,6 @@ func (s *suite) run() (checks []check, err error) {
 
 // perfplan is the tool's name in the table.
 const perfplan = "perfplan"
-
-// inNetns runs a test within a network namespace of its own where it needs one.
-func (s *suite) inNetns(t test) (checks []check, noisy bool, err error) {
-	if t.netns {
-		ns, err := newNetns()
-		if err != nil {
-			fmt.Fprintf(s.progress, "%s %s: not run, it needs root: %v\n", t.id, t.about, err)
-			return nil, false, nil
-		}
-		defer ns.Close()
-		s.rig.netns = ns
-		defer func() { s.rig.netns = nil }()
-	}
-	return s.repeats(t)
-}
 
 // repeats runs a test as often as asked for. noisy: the machine never was quiet
 // enough for one of the runs, and so the rest was left out.
@@ -128,6 +113,16 @@ func (s *suite) repeats(t test) (checks []check, noisy bool, err error) {
 // once makes one run of a test. fault says what made the machine too noisy.
 func (s *suite) once(t test, which string) (checks []check, fault string, err error) {
 	sh := &sheet{test: t.id, tool: perfplan}
+	if t.netns { // a new one each time: what a run leaves in TIME_WAIT would take the next one's ports
+		ns, err := newNetns()
+		if err != nil {
+			fmt.Fprintf(s.progress, "%s %s: not run, it needs root: %v\n", t.id, t.about, err)
+			return nil, "", nil
+		}
+		defer ns.Close()
+		s.rig.netns = ns
+		defer func() { s.rig.netns = nil }()
+	}
 	n, err := s.watched(func() error { return t.run(s.rig, sh) })
 	if err != nil {
 		return nil, "", err
