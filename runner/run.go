@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -203,5 +202,3 @@ func relative(dir, path string) string {
 	}
 	return path
 }
-
-func makeDir(dir string) error { return os.MkdirAll(dir, 0o777) }

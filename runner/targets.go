@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -119,7 +120,7 @@ func (in *instance) start(ctx context.Context) error {
 			return fmt.Errorf("target %s: something already listens on %s: stop it, or leave out \"start\" to measure it", in.target.Name, authority(u))
 		}
 	}
-	if err := makeDir(filepath.Dir(in.log)); err != nil {
+	if err := os.MkdirAll(filepath.Dir(in.log), 0o777); err != nil {
 		return err
 	}
 	c := in.target.Start[in.rec.Instance]

@@ -12,7 +12,7 @@ import (
 // dispatchLag is the code of the warning that the generator was late. It touches times, not counts.
 const dispatchLag = "dispatch_lag"
 
-// Shares of the limit at which a dispatch lag's p99 touches the figures, and makes them unfit.
+// Shares of a limit at which the dispatch lag, at the limit's percentile, touches the figures, and makes them unfit.
 const (
 	lagSuspect = 0.02
 	lagInvalid = 0.1
@@ -121,16 +121,12 @@ func lagShare(s plans.SLO, l *result.Load) (share float64, text string) {
 // lagOf is what m is of the dispatch lag d, or 0.
 func lagOf(m plans.Metric, d result.Distribution) float64 {
 	switch m.Kind {
-	case plans.Quantile:
-		ns, _ := quantile(d, m.Quantile)
+	case plans.Quantile, plans.Max:
+		ns, _ := quantile(d, rank(m))
 		return float64(ns)
 	case plans.Mean:
 		if d.MeanNS != nil {
 			return *d.MeanNS
-		}
-	case plans.Max:
-		if d.MaxNS != nil {
-			return float64(*d.MaxNS)
 		}
 	}
 	return 0

@@ -39,9 +39,7 @@ func timeAt(s plans.SLO, m *result.Microbenchmark) result.SLOSegment {
 	}
 	if late := unsettled(z); 2*late >= len(z.Forks) {
 		p := compared(s, *v, z.Samples)
-		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-		p.Reason = fmt.Sprintf("the warm-up never settled in %d of %d forks; %s", late, len(z.Forks), p.Reason)
-		return p
+		return undecided(p, fmt.Sprintf("the warm-up never settled in %d of %d forks; %s", late, len(z.Forks), p.Reason))
 	}
 	if s.Metric.Stat == "p50" && z.Interval != nil {
 		return within(s, *v, z.Interval, z.Samples)
@@ -91,7 +89,7 @@ func within(s plans.SLO, v float64, iv *result.Interval, n int64) result.SLOSegm
 	case lo && hi:
 		p.Outcome, p.State, p.Reason = result.Pass, result.StatePassed, "all of the interval meets the limit"
 	case lo != hi:
-		p.Outcome, p.State, p.Reason = result.Inconclusive, result.StateInconclusive, reaches+": it reaches over the limit"
+		return undecided(p, reaches+": it reaches over the limit")
 	default:
 		p.Outcome, p.State, p.Reason = result.Fail, result.StateFailed, reaches
 	}
@@ -126,8 +124,7 @@ func growth(s plans.SLO, f *result.Fit) result.SLOSegment {
 	case slow && fast:
 		p.Outcome, p.State = result.Pass, result.StatePassed
 	case slow != fast:
-		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-		p.Reason += fmt.Sprintf("; anything from %s to %s fits the points", f.ClassLo, f.ClassHi)
+		return undecided(p, p.Reason+fmt.Sprintf("; anything from %s to %s fits the points", f.ClassLo, f.ClassHi))
 	default:
 		p.Outcome, p.State = result.Fail, result.StateFailed
 	}

@@ -61,8 +61,7 @@ func shareOf(s plans.SLO, l *result.Load, c result.Counts, capped string) result
 		rest = min(k+own, c.Offered)
 	}
 	if own > 0 && holdsShare(rest, c.Offered, s.Op, s.Limit) {
-		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-		p.Reason += ", but " + why
+		return undecided(p, p.Reason+", but "+why)
 	}
 	return p
 }
@@ -76,8 +75,7 @@ func countOf(s plans.SLO, l *result.Load, c result.Counts) result.SLOSegment {
 	own, why := clientLoss(l, c, capSaid(l, l.Audit.Capped, l.Offered, l.Audit.MeanInFlight))
 	own -= c.Dropped
 	if p.Outcome == result.Fail && own > 0 && holds(float64(k-own), s.Op, s.Limit) {
-		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-		p.Reason += ", but " + why
+		return undecided(p, p.Reason+", but "+why)
 	}
 	return p
 }
@@ -164,8 +162,7 @@ func throughput(s plans.SLO, l *result.Load) []result.SLOSegment {
 			why = lost
 		}
 		if why != "" {
-			p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-			p.Reason += ", but " + why
+			p = undecided(p, p.Reason+", but "+why)
 		}
 	}
 	return []result.SLOSegment{p}

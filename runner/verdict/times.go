@@ -49,10 +49,7 @@ func timeSegment(s plans.SLO, l *result.Load, seg *result.Segment) result.SLOSeg
 	if seg.Offered == 0 {
 		return noData("no request was offered in this segment")
 	}
-	q := s.Metric.Quantile
-	if s.Metric.Kind == plans.Max {
-		q = 1
-	}
+	q := rank(s.Metric)
 	if s.Metric.Clock == plans.Lag {
 		return plain(s, seg.Lag, q)
 	}
@@ -86,16 +83,23 @@ func timeSegment(s plans.SLO, l *result.Load, seg *result.Segment) result.SLOSeg
 	case good:
 		p.Outcome, p.State, p.Reason = result.Pass, result.StatePassed, said
 	case !bad:
-		p.Outcome, p.State = result.Inconclusive, result.StateInconclusive
-		p.Reason = fmt.Sprintf("%s, and the share may lie anywhere from %s to %s (%.0f%% bounds, %.0f independent samples): too close or too few to tell",
-			said, pct(e.lo), pct(e.hi), Confidence*100, e.effN)
+		return undecided(p, fmt.Sprintf("%s, and the share may lie anywhere from %s to %s (%.0f%% bounds, %.0f independent samples): too close or too few to tell",
+			said, pct(e.lo), pct(e.hi), Confidence*100, e.effN))
 	default:
 		p.Outcome, p.State, p.Reason = result.Fail, result.StateFailed, said+valueSaid(p)
 		if why := excuse(s, l, seg, e, serv); why != "" && s.Op[0] == '<' {
-			p.Outcome, p.State, p.Reason = result.Inconclusive, result.StateInconclusive, said+", but "+why
+			return undecided(p, said+", but "+why)
 		}
 	}
 	return p
+}
+
+// rank is the quantile that a metric looks at; the maximum is the last.
+func rank(m plans.Metric) float64 {
+	if m.Kind == plans.Max {
+		return 1
+	}
+	return m.Quantile
 }
 
 // countedIn is how many requests of the segment have a time on the SLO's clock.
@@ -165,10 +169,7 @@ func (e evidence) again() evidence {
 // reads answers late, may be what broke the limit: the service time's quantile is above it by less than the
 // dispatch lag's. Only a lag that makes the measurement invalid counts.
 func starved(s plans.SLO, seg *result.Segment) (lag int64, yes bool) {
-	q := s.Metric.Quantile
-	if s.Metric.Kind == plans.Max {
-		q = 1
-	}
+	q := rank(s.Metric)
 	lag, ok := quantile(seg.DispatchLag, q)
 	if !ok || s.Op[0] != '<' || float64(lag) <= lagInvalid*s.Limit {
 		return 0, false
@@ -297,7 +298,7 @@ func moment(s plans.SLO, l *result.Load, out *result.SLO) []result.SLOSegment {
 		}
 	}
 	if why != "" {
-		p.Outcome, p.State, p.Reason = result.Inconclusive, result.StateInconclusive, p.Reason+", but "+why
+		p = undecided(p, p.Reason+", but "+why)
 	}
 	return []result.SLOSegment{p}
 }

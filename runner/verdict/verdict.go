@@ -197,6 +197,12 @@ func Run(r *result.Result) {
 	}
 }
 
+// undecided is p as inconclusive, with the reason.
+func undecided(p result.SLOSegment, why string) result.SLOSegment {
+	p.Outcome, p.State, p.Reason = result.Inconclusive, result.StateInconclusive, why
+	return p
+}
+
 func noData(reason string) result.SLOSegment {
 	return result.SLOSegment{Outcome: result.Inconclusive, State: result.StateNoData, Reason: reason}
 }
