@@ -28,6 +28,7 @@ type run struct {
 	plan    *plans.Plan
 	opt     Options
 	rec     *result.Result
+	begin   time.Time // rec.Started with the monotonic clock, which the record cannot hold
 	targets *targets
 	sampler *observe.Sampler
 }
@@ -36,7 +37,9 @@ type run struct {
 // happens there is a record: Error says why a run could not be carried out, Interrupted that ctx ended. All
 // processes that Run started have ended when it returns.
 func Run(ctx context.Context, p *plans.Plan, opt Options) *result.Result {
-	r := &run{plan: p, opt: opt, rec: record(ctx, p, opt)}
+	begin := time.Now()
+	r := &run{plan: p, opt: opt, rec: record(ctx, p, opt), begin: begin}
+	r.rec.Started = begin.Round(0) // wall clock alone: what is in memory is what is stored
 	if r.opt.Events == nil {
 		r.opt.Events = func(Event) {}
 	}
@@ -45,8 +48,7 @@ func Run(ctx context.Context, p *plans.Plan, opt Options) *result.Result {
 	}
 	r.rec.Interrupted = ctx.Err() != nil
 	r.skipRest()
-	now := time.Now()
-	r.rec.Finished = &now
+	r.rec.Finished = new(r.rec.Started.Add(time.Since(begin)))
 	verdict.Run(r.rec)
 	if r.rec.Interrupted && r.rec.Outcome != result.Fail {
 		r.rec.Reason = "the run was interrupted"
@@ -65,7 +67,6 @@ func record(ctx context.Context, p *plans.Plan, opt Options) *result.Result {
 		Plan: result.Plan{
 			Name: p.Name, Description: p.Description, Path: p.Path, Hash: p.Hash, Source: string(p.Source),
 		},
-		Started:     time.Now(),
 		Outcome:     result.Inconclusive,
 		Reason:      "the run is under way",
 		Environment: observe.Environment(ctx, p.Dir, opt.Env),
@@ -118,7 +119,7 @@ func (r *run) stage(ctx context.Context, i int, st *plans.Stage) error {
 	r.sampler.Read() // so that the first interval begins with the stage
 	begin := time.Now()
 	rec := result.Stage{
-		Name: st.Name, Kind: st.Work.Kind(), State: result.Complete, StartNS: int64(begin.Sub(r.rec.Started)),
+		Name: st.Name, Kind: st.Work.Kind(), State: result.Complete, StartNS: int64(begin.Sub(r.begin)),
 		SLO: []result.SLO{}, Warnings: []result.Warning{},
 	}
 	err := r.work(ctx, st, &rec)

@@ -84,6 +84,10 @@ func runPlan(t *testing.T, ctx context.Context, p *plans.Plan, events func(Event
 	if err != nil {
 		t.Fatalf("stored result: %v", err)
 	}
+	// A report of the record in memory and one of the stored record are the same only if its times are.
+	if got, want := r.Finished.Sub(r.Started), stored.Finished.Sub(stored.Started); got != want || !r.Started.Equal(stored.Started) {
+		t.Errorf("took %d ns, stored as %d ns", got, want)
+	}
 	if stored.Outcome != r.Outcome || len(stored.Stages) != len(r.Stages) {
 		t.Errorf("stored outcome %s with %d stages, returned %s with %d", stored.Outcome, len(stored.Stages), r.Outcome, len(r.Stages))
 	}
