@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -227,5 +228,70 @@ func TestWriteLogRefuses(t *testing.T) {
 	}
 	if err := WriteLog(fullDisk{}, now, []Interval{{Hist: sample()}}); err == nil {
 		t.Error("WriteLog to a full disk has no error")
+	}
+}
+
+// What this package writes, hdrhistogram-go reads as the same counters, and writes again as the same text but for the
+// compression; what it records by itself is the same.
+func TestSameAsHdrHistogram(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 6))
+	var enc Encoder
+	for _, n := range []int{0, 1, 2, 100, 30_000} {
+		h, other := New(), hdrhistogram.New(lowest, Highest, digits)
+		for range n {
+			ns, times := int64(math.Exp(29*r.Float64())), int64(1)<<r.IntN(40)
+			h.RecordN(ns, times)
+			if err := other.RecordValues(ns, times); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, ns := range []int64{0, 1, 2047, 2048, 4095, 4096, Highest} {
+			if n == 30_000 {
+				h.Record(ns)
+				other.RecordValue(ns)
+			}
+		}
+		text, err := enc.Encode(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := hdrhistogram.Decode([]byte(text))
+		if err != nil {
+			t.Fatalf("%d samples: %v", n, err)
+		}
+		if !read.Equals(other) || read.TotalCount() != h.Count() {
+			t.Errorf("%d samples: hdrhistogram-go reads %d other ones", n, read.TotalCount())
+		}
+		for i := range numBuckets {
+			if low, high := lowestIn(i), highestIn(i); bucketOf(low) != i || bucketOf(high) != i || !other.ValuesAreEquivalent(low, high) || other.ValuesAreEquivalent(high, high+1) {
+				t.Fatalf("bucket %d is %d to %d, which is none of hdrhistogram-go's", i, low, high)
+			}
+		}
+		for _, q := range []float64{0.001, 0.5, 0.9, 0.99, 0.9999} {
+			if got, ok := h.Quantile(q); ok && h.Count() < 1<<50 && !other.ValuesAreEquivalent(got, other.ValueAtPercentile(100*q)) {
+				t.Errorf("%d samples: Quantile(%v) = %d, hdrhistogram-go's is %d", n, q, got, other.ValueAtPercentile(100*q))
+			}
+		}
+	}
+}
+
+func TestEncoderAllocatesLittle(t *testing.T) { // not parallel, since it counts allocations
+	h := sample()
+	var enc Encoder
+	if n := testing.AllocsPerRun(20, func() { enc.Encode(h) }); n > 5 {
+		t.Errorf("Encode allocates %v times, want 5 at most", n)
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	h := New()
+	for i := range int64(20_000) {
+		h.Record(i * i)
+	}
+	var enc Encoder
+	b.ReportAllocs()
+	for b.Loop() {
+		enc.Encode(h)
 	}
 }

@@ -3,28 +3,28 @@
 // it. Values are nanoseconds, with three significant digits from 1 ns to
 // Highest. Memory does not grow with the number of samples: about 270 KB for a
 // histogram that has one sample, nothing before that.
+//
+// The counters are this package's own, laid out as HdrHistogram's: a load engine
+// records several samples for each request and encodes a histogram each second
+// while it sends, and hdrhistogram-go allocates some 5,000 times to encode one.
+// hdrhistogram-go reads what is encoded here.
 package hist
 
 import (
 	"math"
 	"math/bits"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // Highest is the largest value, in ns, that keeps three significant digits:
 // about 73 minutes. Larger ones are counted at Highest and in Clipped.
 const Highest int64 = 1<<42 - 1
 
-const (
-	lowest = 1
-	digits = 3
-)
-
 // Hist is a histogram of durations in ns. The zero value is empty and ready.
 // It is not safe for concurrent use: give each worker its own and merge them.
 type Hist struct {
-	buckets      *hdrhistogram.Histogram // nil until the first sample
+	buckets      []int64 // samples in each bucket; nil until the first sample
+	low, high    int     // the first bucket that has samples, and the one after the last
+	count        int64
 	min, max     int64
 	clipped      int64
 	sumHi, sumLo uint64 // a 128-bit sum: 300 million times 40 s is beyond 63 bits
@@ -41,11 +41,7 @@ func (h *Hist) Record(ns int64) { h.RecordN(ns, 1) }
 // RecordN adds n samples of ns nanoseconds each; n < 1 adds nothing. The count
 // stops at math.MaxInt64.
 func (h *Hist) RecordN(ns, n int64) {
-	if h.buckets == nil {
-		h.buckets = hdrhistogram.New(lowest, Highest, digits)
-	}
-	count := h.buckets.TotalCount()
-	n = min(n, math.MaxInt64-count)
+	n = min(n, math.MaxInt64-h.count)
 	if n < 1 {
 		return
 	}
@@ -53,10 +49,8 @@ func (h *Hist) RecordN(ns, n int64) {
 		ns = max(ns, 0)
 		h.clipped += n
 	}
-	// Neither the value nor the count can be out of range here, so there is
-	// no error to return.
-	_ = h.buckets.RecordValues(min(ns, Highest), n)
-	if count == 0 || ns < h.min {
+	h.add(bucketOf(min(ns, Highest)), n)
+	if h.count == n || ns < h.min {
 		h.min = ns
 	}
 	h.max = max(h.max, ns)
@@ -73,10 +67,10 @@ func (h *Hist) addSum(hi, lo uint64) {
 // Merge adds all samples of o, which it leaves as it is. The result is the same
 // in whatever order histograms are merged. A nil o adds nothing.
 func (h *Hist) Merge(o *Hist) {
-	if o == nil || o.Count() == 0 {
+	if o == nil || o.count == 0 {
 		return
 	}
-	if h.Count() == 0 {
+	if h.count == 0 {
 		h.min = o.min
 	}
 	h.min = min(h.min, o.min)
@@ -84,27 +78,27 @@ func (h *Hist) Merge(o *Hist) {
 	h.clipped += o.clipped
 	h.addSum(o.sumHi, o.sumLo)
 	if h.buckets == nil {
-		h.buckets = hdrhistogram.New(lowest, Highest, digits)
+		h.buckets = make([]int64, numBuckets)
+		h.low, h.high = o.low, o.high
 	}
-	h.buckets.Merge(o.buckets)
+	from, to := h.buckets[o.low:o.high], o.buckets[o.low:o.high]
+	for i, n := range to {
+		from[i] += n
+	}
+	h.low, h.high = min(h.low, o.low), max(h.high, o.high)
+	h.count += o.count
 }
 
 // Reset forgets all samples and keeps the memory.
 func (h *Hist) Reset() {
-	buckets := h.buckets
-	if buckets != nil {
-		buckets.Reset()
+	if h.count > 0 {
+		clear(h.buckets[h.low:h.high])
 	}
-	*h = Hist{buckets: buckets}
+	*h = Hist{buckets: h.buckets, low: numBuckets}
 }
 
 // Count returns the number of samples.
-func (h *Hist) Count() int64 {
-	if h.buckets == nil {
-		return 0
-	}
-	return h.buckets.TotalCount()
-}
+func (h *Hist) Count() int64 { return h.count }
 
 // Clipped returns how many samples were negative or above Highest.
 func (h *Hist) Clipped() int64 { return h.clipped }
@@ -117,7 +111,7 @@ func (h *Hist) Max() int64 { return h.max }
 
 // Mean returns the mean in ns, from the exact sum; NaN when there is no sample.
 func (h *Hist) Mean() float64 {
-	return (float64(h.sumHi)*(1<<64) + float64(h.sumLo)) / float64(h.Count())
+	return (float64(h.sumHi)*(1<<64) + float64(h.sumLo)) / float64(h.count)
 }
 
 // Quantile returns the smallest recorded value that at least the share q of all
@@ -126,21 +120,21 @@ func (h *Hist) Mean() float64 {
 // gives Min and q = 1 gives Max, exactly. A sample above Highest ranks as
 // Highest. ok is false when there is no sample or q is not in [0, 1].
 func (h *Hist) Quantile(q float64) (ns int64, ok bool) {
-	count := h.Count()
-	if count == 0 || !(q >= 0 && q <= 1) {
+	if h.count == 0 || !(q >= 0 && q <= 1) {
 		return 0, false
 	}
-	switch r := rank(q, count); r {
+	r := rank(q, h.count)
+	switch r {
 	case 0:
 		return h.min, true
-	case count:
+	case h.count:
 		return h.max, true
-	default:
-		// hdrhistogram rounds percentile·count/100 to the nearest rank, so
-		// a percentile made from the rank comes back as that rank.
-		ns = h.buckets.ValueAtPercentile(100 * float64(r) / float64(count))
-		return h.clamp(ns), true
 	}
+	i := h.low
+	for upTo := h.buckets[i]; upTo < r; upTo += h.buckets[i] {
+		i++
+	}
+	return h.clamp(highestIn(i)), true
 }
 
 func (h *Hist) clamp(ns int64) int64 { return min(max(ns, h.min), h.max) }

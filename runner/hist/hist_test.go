@@ -148,6 +148,7 @@ func TestEmpty(t *testing.T) {
 	used.Record(5)
 	used.Record(-1)
 	used.Reset()
+	used.Reset() // twice
 	merged := New()
 	merged.Merge(New())
 	merged.Merge(nil)

@@ -25,13 +25,10 @@ func (h *Hist) Spectrum() []Point {
 	levels := spectrumLevels(count)
 	points := make([]Point, 0, len(levels)+1)
 	var upTo int64
-	for _, bar := range h.buckets.Distribution() {
-		if bar.Count == 0 {
-			continue
-		}
-		upTo += bar.Count
-		for len(points) < len(levels) && rank(levels[len(points)], count) <= upTo {
-			points = append(points, Point{levels[len(points)], h.clamp(bar.To), upTo})
+	for i := h.low; i < h.high; i++ {
+		upTo += h.buckets[i]
+		for h.buckets[i] > 0 && len(points) < len(levels) && rank(levels[len(points)], count) <= upTo {
+			points = append(points, Point{levels[len(points)], h.clamp(highestIn(i)), upTo})
 		}
 	}
 	points[0] = Point{0, h.min, points[0].Count}
