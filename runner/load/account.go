@@ -27,7 +27,7 @@ type account struct {
 	connect  *hist.Hist
 	tls      *hist.Hist
 	wire     result.Wire
-	status   map[int]int64
+	status   [1000]int64 // by code
 	errors   map[errorKey]*result.Error
 	capped   int64
 	series   *series
@@ -110,8 +110,12 @@ func (t *times) free(spare *spareHists) {
 	spare.put(t.response, t.service, t.lag, t.waiting, t.dispatch, t.prompt)
 }
 
-// spareHists keeps emptied histograms, which are large, for their next use.
-type spareHists struct{ hists []*hist.Hist }
+// spareHists keeps emptied histograms, which are large, and what encodes them
+// for their next use.
+type spareHists struct {
+	hists   []*hist.Hist
+	encoder hist.Encoder
+}
 
 func (p *spareHists) get() *hist.Hist {
 	n := len(p.hists)
@@ -140,7 +144,7 @@ func newAccount(cfg *Config) *account {
 	a := &account{
 		cfg: cfg, cursor: cfg.Schedule.Cursor(), spare: &spareHists{},
 		failed: hist.New(), first: hist.New(), connect: hist.New(), tls: hist.New(), tickHist: hist.New(),
-		status: map[int]int64{}, errors: map[errorKey]*result.Error{},
+		errors: map[errorKey]*result.Error{},
 	}
 	a.times = newTimes(a.spare)
 	a.series = newSeries(cfg.Schedule.Duration(), a.spare)
@@ -343,10 +347,10 @@ func distribution(h *hist.Hist, c censored, text string) result.Distribution {
 
 // encoded is distribution with the histogram. It cannot be left out: an error
 // ends the record.
-func encoded(h *hist.Hist, c censored) (result.Distribution, error) {
+func (p *spareHists) encoded(h *hist.Hist, c censored) (result.Distribution, error) {
 	if h.Count() == 0 {
 		return distribution(h, c, ""), nil
 	}
-	text, err := h.Encode()
+	text, err := p.encoder.Encode(h)
 	return distribution(h, c, text), err
 }

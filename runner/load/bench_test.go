@@ -75,3 +75,26 @@ func benchmarkRun(b *testing.B, rate float64, inFlight int) {
 func BenchmarkClosed32(b *testing.B)      { benchmarkRun(b, 1e7, 32) }
 func BenchmarkOpen1000(b *testing.B)      { benchmarkRun(b, 1000, 1000) }
 func BenchmarkOpen10000PerS(b *testing.B) { benchmarkRun(b, 10000, 1000) }
+
+// BenchmarkAccount is what one request costs once it has ended.
+func BenchmarkAccount(b *testing.B) {
+	const rate = 50_000
+	s, err := schedule.New([]schedule.Segment{hold(rate, time.Duration(b.N/rate+1)*time.Second)}, schedule.Uniform, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	a := newAccount(&Config{Hosts: []Host{{Address: "a"}}, Request: &plans.Request{}, Schedule: s, LimitsNS: []int64{150e6}, OnTick: func(Tick) bool { return true }})
+	batch := make([]sample, 4096)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for from := 0; from < b.N; from += len(batch) {
+		n := min(len(batch), b.N-from)
+		for i := range n {
+			at := int64(from+i) * 1e9 / rate
+			batch[i] = sample{job: job{index: int64(from + i), intended: at}, sent: at + 300, end: at + 60_000 + int64(i*97)%50_000, first: at + 50_000, status: 200,
+				attempts: 1, reused: 1, bytesOut: 100, bytesIn: 200, bodyBytes: 5}
+		}
+		a.offer(int64(from + n))
+		a.add(batch[:n])
+	}
+}

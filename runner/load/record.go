@@ -34,7 +34,9 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 	l.Wire.TLS = distribution(a.tls, -1, "")
 	l.Wire.FirstByte = distribution(a.first, -1, "")
 	for code, n := range a.status {
-		l.Status[strconv.Itoa(code)] = n
+		if n > 0 {
+			l.Status[strconv.Itoa(code)] = n
+		}
 	}
 	l.Errors = a.errorList()
 	l.Hosts = a.hostList()
@@ -75,13 +77,13 @@ func (a *account) recordTimes(l *result.Load) (err error) {
 	t := a.times
 	l.Waiting = distribution(t.waiting, -1, "")
 	l.DispatchLag = distribution(t.dispatch, -1, "")
-	if l.Response, err = encoded(t.response, t.censoredResponse); err != nil {
+	if l.Response, err = a.spare.encoded(t.response, t.censoredResponse); err != nil {
 		return err
 	}
-	if l.Service, err = encoded(t.service, t.censoredService); err != nil {
+	if l.Service, err = a.spare.encoded(t.service, t.censoredService); err != nil {
 		return err
 	}
-	l.Lag, err = encoded(t.lag, -1)
+	l.Lag, err = a.spare.encoded(t.lag, -1)
 	return err
 }
 

@@ -96,13 +96,13 @@ func (g *segmentAccount) close(spare *spareHists) {
 			g.err = err
 		}
 	}
-	d, err := encoded(t.response, t.censoredResponse)
+	d, err := spare.encoded(t.response, t.censoredResponse)
 	set(&r.Response, d, err)
-	d, err = encoded(t.service, t.censoredService)
+	d, err = spare.encoded(t.service, t.censoredService)
 	set(&r.Service, d, err)
-	d, err = encoded(t.lag, -1)
+	d, err = spare.encoded(t.lag, -1)
 	set(&r.Lag, d, err)
-	d, err = encoded(t.dispatch, -1)
+	d, err = spare.encoded(t.dispatch, -1)
 	set(&r.DispatchLag, d, err)
 	t.free(spare)
 	g.times = nil

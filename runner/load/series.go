@@ -17,6 +17,8 @@ const maxIntervals = 300
 type series struct {
 	rows      []result.Second
 	cells     map[int64]*cell // seconds with arrivals that have not ended, by number
+	seen      *cell           // the one that was looked up last, or nil
+	seenAt    int64           // its number
 	counted   int64           // the second of the arrival counted last
 	width     int64           // of an interval, in seconds
 	intervals map[int64]*interval
@@ -62,7 +64,7 @@ func (s *series) offer(intended int64) {
 	if at > s.counted {
 		s.seal(at)
 	}
-	c := s.cells[at]
+	c := s.cell(at)
 	if c == nil {
 		c = &cell{response: s.spare.get()}
 		s.cells[at] = c
@@ -74,6 +76,14 @@ func (s *series) offer(intended int64) {
 		iv.open++
 	}
 	c.offered++
+}
+
+// cell is the cell of a second; nil: there is none.
+func (s *series) cell(at int64) *cell {
+	if s.seen == nil || s.seenAt != at {
+		s.seen, s.seenAt = s.cells[at], at
+	}
+	return s.seen
 }
 
 // seal says that no more arrivals come before the given second.
@@ -91,7 +101,7 @@ func (s *series) seal(before int64) {
 
 func (s *series) add(e *sample) {
 	at := e.intended / second
-	c := s.cells[at]
+	c := s.cell(at)
 	c.ended++
 	switch e.outcome {
 	case dropped:
@@ -136,6 +146,7 @@ func (s *series) close(at int64, c *cell) {
 	iv.open--
 	s.spare.put(c.response)
 	delete(s.cells, at)
+	s.seen = nil
 }
 
 // closeInterval encodes an interval that gets no more samples.
@@ -146,7 +157,7 @@ func (s *series) closeInterval(number int64) {
 		return
 	}
 	if iv.response.Count() > 0 {
-		text, err := iv.response.Encode()
+		text, err := s.spare.encoder.Encode(iv.response)
 		if err != nil && s.err == nil {
 			s.err = err
 		}

@@ -216,12 +216,19 @@ func (s *Schedule) offset(j int, r float64) time.Duration {
 	if u <= 0 {
 		return sp.Start
 	}
-	a := (sp.To - sp.From) / sp.Over.Seconds()
-	root := float64(sp.From*sp.From) + float64(2*a*u)
-	t := 2 * u / (sp.From + math.Sqrt(max(root, 0)))
-	ns := math.Round(float64(t * 1e9))
-	if !(ns < float64(sp.Over)) { // a ramp down to 0 may end in 0/0
+	t := u / sp.From // of a hold, to the same bit as of a ramp from and to the same rate
+	if sp.To != sp.From {
+		a := (sp.To - sp.From) / sp.Over.Seconds()
+		root := float64(sp.From*sp.From) + float64(2*a*u)
+		t = 2 * u / (sp.From + math.Sqrt(max(root, 0)))
+	}
+	ns := float64(t * 1e9)
+	if !(ns < float64(sp.Over)-0.5) { // a ramp down to 0 may end in 0/0
 		return sp.End - 1
 	}
-	return sp.Start + time.Duration(ns)
+	whole := int64(ns)
+	if ns-float64(whole) >= 0.5 {
+		whole++
+	}
+	return sp.Start + time.Duration(whole)
 }
