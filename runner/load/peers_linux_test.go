@@ -69,9 +69,9 @@ func contests() []contest {
 		c.Pacing, c.TickNS = pacing, int64(tick)
 		return c
 	}
-	closed := contest{Name: "closed", Server: "nginx", Conns: 32, Seconds: 3, Pacing: PacingExact}
-	sink := contest{Name: "closed, sink", Server: "sink", Conns: 32, Seconds: 3, Pacing: PacingExact}
-	tls := contest{Name: "closed, https", Server: "nginx-tls", Conns: 32, Seconds: 3, Pacing: PacingExact}
+	closed := contest{Name: "closed", Server: "nginx", Conns: 32, Seconds: 5, Pacing: PacingExact}
+	sink := contest{Name: "closed, sink", Server: "sink", Conns: 32, Seconds: 5, Pacing: PacingExact}
+	tls := contest{Name: "closed, https", Server: "nginx-tls", Conns: 32, Seconds: 5, Pacing: PacingExact}
 	at := func(rate float64, conns int) contest {
 		return contest{Name: fmt.Sprintf("%g/s", rate), Server: "nginx", Rate: rate, Conns: conns, Seconds: 6}
 	}
