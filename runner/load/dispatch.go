@@ -33,7 +33,7 @@ func (e *pool) dispatch(done chan<- int64) {
 		case send:
 			e.hand(j, w)
 		case drop:
-			e.mail.put(&sample{job: j, outcome: dropped})
+			e.mail.put(sample{job: j, outcome: dropped})
 		}
 		if e.halted.Load() {
 			done <- now

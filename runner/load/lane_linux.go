@@ -163,7 +163,7 @@ func (l *loop) connectedNow(ln *lane) {
 		return
 	}
 	l.setBusy(ln, false)
-	l.mail.put(&sample{outcome: opened, connect: took})
+	l.report(&sample{outcome: opened, connect: took})
 	l.send(ln)
 }
 
@@ -344,7 +344,7 @@ func (l *loop) finish(ln *lane, fail *failure, keep bool, end int64) {
 	} else {
 		l.hangUp(ln)
 	}
-	l.mail.put(&ln.sample)
+	l.report(&ln.sample)
 	j, to, send, stay := l.queue.release(ln, end)
 	if send {
 		l.todo = append(l.todo, start{to, j})

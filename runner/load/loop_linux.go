@@ -46,6 +46,7 @@ type loop struct {
 	line   lineup
 	todo   []start
 	batch  []start
+	ended  []sample // that are not in the mailbox yet
 	buf    []byte
 	polled int64 // when the sockets were looked at last
 	hold   bool  // short waits keep the thread's turn
@@ -54,7 +55,7 @@ type loop struct {
 
 	shaken   handshakes
 	stopping atomic.Bool
-	ended    chan struct{}
+	left     chan struct{} // closed: the thread has ended
 }
 
 // A start is an arrival for a lane; nil: for a new one.
@@ -69,7 +70,7 @@ func newLoop(e *engine) (path, string, error) {
 		return nil, why, nil
 	}
 	l := &loop{engine: e, queue: newQueue[*lane](e.ledger), cursor: e.cfg.Schedule.Cursor(),
-		heads: make([]knownHead, len(e.hosts)), buf: make([]byte, largeRead), ended: make(chan struct{})}
+		heads: make([]knownHead, len(e.hosts)), buf: make([]byte, largeRead), left: make(chan struct{})}
 	for i := range e.hosts {
 		a, err := socketAddress(e.hosts[i].Address)
 		if err != nil {
@@ -134,14 +135,14 @@ func (l *loop) wake() { l.poll.wake() }
 func (l *loop) stop() {
 	l.stopping.Store(true)
 	l.poll.wake()
-	<-l.ended
+	<-l.left
 	l.shaken.wait.Wait()
 	l.poll.close()
 }
 
 func (l *loop) run() {
 	runtime.LockOSThread() // and never unlocked: the thread ends with its settings
-	defer close(l.ended)
+	defer close(l.left)
 	l.sleep = newPacer(l.now)
 	l.hold = runtime.GOMAXPROCS(0) > 1 && l.sleep.clock != 0
 	for !l.stopping.Load() {
@@ -182,7 +183,7 @@ func (l *loop) offer(now int64) (again bool) {
 			l.begin(ln, j)
 			l.catchUp()
 		case drop:
-			l.mail.put(&sample{job: j, outcome: dropped})
+			l.report(&sample{job: j, outcome: dropped})
 		}
 	}
 	if end := int64(l.cfg.Schedule.Duration()); !l.more && now >= end {
@@ -214,8 +215,19 @@ func (l *loop) expire(now int64) {
 	}
 }
 
+// report keeps a sample for the account until the loop waits.
+func (l *loop) report(s *sample) { l.ended = append(l.ended, *s) }
+
+func (l *loop) handOver() {
+	if len(l.ended) > 0 {
+		l.mail.put(l.ended...)
+		l.ended = l.ended[:0]
+	}
+}
+
 // wait waits for something to do, unless there is, and does what sockets ask for.
 func (l *loop) wait(again bool) {
+	l.handOver()
 	blocked := l.queue.blocked()
 	var ns int64
 	if !again {
@@ -334,9 +346,10 @@ func (l *loop) leave() {
 	for ln := l.line.first; ln != nil; ln = l.line.first {
 		l.line.remove(ln)
 		ln.sample.end, ln.outcome = now, unfinished
-		l.mail.put(&ln.sample)
+		l.report(&ln.sample)
 	}
 	for _, ln := range l.lanes {
 		l.hangUp(ln)
 	}
+	l.handOver()
 }

@@ -42,10 +42,11 @@ const wakeAt = 4096
 
 func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
 
-func (m *mailbox) put(s *sample) {
+func (m *mailbox) put(samples ...sample) {
 	m.mu.Lock()
-	m.samples = append(m.samples, *s)
-	full := len(m.samples) == wakeAt
+	before := len(m.samples)
+	m.samples = append(m.samples, samples...)
+	full := before < wakeAt && len(m.samples) >= wakeAt
 	m.mu.Unlock()
 	if full {
 		select {

@@ -114,7 +114,7 @@ func (w *worker) serve(j job) (end int64) {
 	if s.fail != nil && s.status == 0 && e.dialer.over() {
 		s.outcome, s.fail = unfinished, nil
 	}
-	e.mail.put(&s)
+	e.mail.put(s)
 	return s.end
 }
 
@@ -175,7 +175,7 @@ func (w *worker) connect(s *sample, deadline time.Time) (fail *failure) {
 	if fail != nil {
 		return fail
 	}
-	e.mail.put(&event)
+	e.mail.put(event)
 	return nil
 }
 
