@@ -78,6 +78,7 @@ func newLoop(e *engine) (path, string, error) {
 		}
 		l.peers = append(l.peers, a)
 	}
+	enoughTurns()
 	var err error
 	if l.poll, err = newPoller(); err != nil {
 		return nil, fmt.Sprintf("the event loop cannot wait for sockets: %v", err), nil
@@ -88,6 +89,14 @@ func newLoop(e *engine) (path, string, error) {
 	}
 	l.advance()
 	return l, "", nil
+}
+
+// enoughTurns lets another goroutine run beside the loop's. With a single turn, as Go takes it on a single core, the loop
+// would wait for whoever has it, up to 10 ms, where the kernel gives its thread the core at once.
+func enoughTurns() {
+	if runtime.GOMAXPROCS(0) < 2 {
+		runtime.GOMAXPROCS(2)
+	}
 }
 
 // beyondLoop names what the event loop does not do.
