@@ -273,7 +273,7 @@ func auditPart(l *result.Load) part {
 	if !l.KeepAlive {
 		keep = "a new connection each time"
 	}
-	settings := []string{"engine " + orText(l.Engine, na), fmt.Sprintf("seed %d", l.Seed), "timeout " + duration(float64(l.TimeoutNS)) + " from the send", keep,
+	settings := []string{engine(l), fmt.Sprintf("seed %d", l.Seed), "timeout " + duration(float64(l.TimeoutNS)) + " from the send", keep,
 		"drain took " + duration(float64(l.DrainNS))}
 	lines := []string{
 		fmt.Sprintf("%s of %s arrivals found the bound of %s in flight reached; %s in flight on average. Dispatch lag, the generator's own delay: p99 %s. Its CPU: %s of a core; its threads waited for one %s of the time.",
@@ -281,4 +281,27 @@ func auditPart(l *result.Load) part {
 		"Settings: " + strings.Join(settings, ", ") + ".",
 	}
 	return part{Title: "Audit of the load generator", Lines: lines, More: []table{t}}
+}
+
+// engine says which way requests took, and how it waited for their times.
+func engine(l *result.Load) string {
+	text := "engine " + orText(l.Engine, na)
+	if l.Loops > 1 {
+		text += fmt.Sprintf(" on %d threads", l.Loops)
+	}
+	if l.EngineReason != "" {
+		text += " (" + l.EngineReason + ")"
+	}
+	p := l.Pacing
+	if p == nil {
+		return text
+	}
+	text += ", pacing " + p.Mode
+	if p.TickNS > 0 {
+		text += " of " + duration(float64(p.TickNS))
+	}
+	if p.Reason != "" {
+		text += " (" + p.Reason + ")"
+	}
+	return text
 }

@@ -20,7 +20,9 @@ type Options struct {
 	Version string                      // of perfplan, for the record
 	Env     func(string) (string, bool) // looks up an environment variable
 	Events  func(Event)                 // may be nil
-	Engine  string                      // of load stages: one of load's names, "" is load.EngineGoroutine
+	Engine  string                      // of load stages: one of load's names, "" is load.EngineAuto
+	Pacing  string                      // of the event loop: one of load's names, "" is load.PacingAuto
+	Loops   int                         // threads of the event loop, 0: chosen
 }
 
 // A run is one plan being carried out. It is used by one goroutine.

@@ -27,6 +27,8 @@ type runFlags struct {
 	json  bool
 
 	engine string
+	pacing string
+	loops  int
 }
 
 func runCommand(c *console) *cobra.Command {
@@ -50,15 +52,23 @@ could not be carried out, 5 inconclusive, 130 interrupted.`,
 		Args:              arguments(1, "PLAN"),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if engines := []string{load.EngineGoroutine, load.EngineLoop, load.EngineAuto}; !slices.Contains(engines, f.engine) {
+			if engines := []string{load.EngineAuto, load.EngineLoop, load.EngineGoroutine}; !slices.Contains(engines, f.engine) {
 				return fail(exitUsage, "--engine: got %q, want one of %s", f.engine, strings.Join(engines, ", "))
+			}
+			if ways := []string{load.PacingAuto, load.PacingExact, load.PacingTick, load.PacingPrecise}; !slices.Contains(ways, f.pacing) {
+				return fail(exitUsage, "--pacing: got %q, want one of %s", f.pacing, strings.Join(ways, ", "))
+			}
+			if f.loops < 0 || f.loops > load.MaxLoops {
+				return fail(exitUsage, "--loops: got %d, want 0 (chosen) to %d", f.loops, load.MaxLoops)
 			}
 			return c.run(cmd.Context(), args[0], f)
 		},
 	}
 	cmd.Flags().StringVar(&f.out, "out", "perfplan-out", "`folder` for results; the run makes its own folder in it")
 	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
-	cmd.Flags().StringVar(&f.engine, "engine", load.EngineGoroutine, "load engine: goroutine, loop (Linux) or auto (`NAME`)")
+	cmd.Flags().StringVar(&f.engine, "engine", load.EngineAuto, "load engine: auto, loop (Linux) or goroutine (`NAME`)")
+	cmd.Flags().IntVar(&f.loops, "loops", 0, "threads of the event loop; 0: chosen (`N`)")
+	cmd.Flags().StringVar(&f.pacing, "pacing", load.PacingAuto, "event loop: auto, exact, tick or precise (`NAME`)")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON in place of the summary")
 	return cmd
 }
@@ -79,7 +89,7 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 		show.say(fmt.Sprintf("perfplan: %s: stopping in order, the report follows (once more: stop at once)", sig))
 	})
 	defer release()
-	r := c.carryOut(ctx, p, sweeper, runner.Options{Dir: dir, RunID: id, Version: thisBuild().Version, Env: c.lookup, Events: show.event, Engine: f.engine})
+	r := c.carryOut(ctx, p, sweeper, runner.Options{Dir: dir, RunID: id, Version: thisBuild().Version, Env: c.lookup, Events: show.event, Engine: f.engine, Pacing: f.pacing, Loops: f.loops})
 	show.end()
 	if r.Error != "" {
 		c.warnf("%s", r.Error)

@@ -28,6 +28,7 @@ const (
 // opens when it has none.
 type lane struct {
 	sample // of the request under way
+	loop   *loop
 	slot   int32
 	gen    int32 // of the connection: events of one before are void
 	to     int32 // the host
@@ -35,6 +36,7 @@ type lane struct {
 	state  laneState
 	used   bool // the connection carried a request
 	busy   bool // it connects, shakes hands, or has bytes left to write
+	gone   bool // the peer closed during the handshake
 
 	began    int64 // when it began to connect
 	secure   *tls.Conn
@@ -47,6 +49,7 @@ type lane struct {
 }
 
 func (ln *lane) at() int32       { return ln.to }
+func (ln *lane) thread() int     { return ln.loop.number }
 func (ln *lane) connected() bool { return ln.fd >= 0 }
 
 // A lineup has the lanes with a request under way, in the order of the sends:
@@ -77,10 +80,14 @@ func (q *lineup) remove(ln *lane) {
 	ln.before, ln.after = nil, nil
 }
 
-// begin sends j on the lane; nil: on a new one.
+// begin sends j on the lane, which may be another loop's; nil: on a new one.
 func (l *loop) begin(ln *lane, j job) {
-	if ln == nil {
+	switch {
+	case ln == nil:
 		ln = l.newLane(j.host)
+	case ln.loop != l:
+		ln.loop.give(start{ln, j})
+		return
 	}
 	ln.sample = sample{job: j, sent: l.now()}
 	l.line.add(ln)
@@ -98,7 +105,7 @@ func (l *loop) newLane(host int32) *lane {
 		ln.to = host
 		return ln
 	}
-	ln := &lane{slot: int32(len(l.lanes)), to: host, fd: -1}
+	ln := &lane{loop: l, slot: int32(len(l.lanes)), to: host, fd: -1}
 	l.lanes = append(l.lanes, ln)
 	return ln
 }
@@ -118,7 +125,7 @@ func (l *loop) setBusy(ln *lane, busy bool) {
 
 // connect begins to open a connection.
 func (l *loop) connect(ln *lane) {
-	ln.began, ln.used = l.now(), false
+	ln.began, ln.used, ln.gone = l.now(), false, false
 	peer := l.peers[ln.to]
 	family := unix.AF_INET
 	if _, ok := peer.(*unix.SockaddrInet6); ok {

@@ -162,7 +162,7 @@ func (l *loop) takeShaken() {
 		l.report(&sample{outcome: opened, connect: hs.connect, tls: hs.took})
 		l.send(ln)
 		if ln.gen == hs.gen && ln.state == laneSending {
-			l.receive(ln, true) // what came with the handshake made its event then
+			l.receive(ln, ln.gone) // what came with the handshake made its event then
 		}
 	}
 }

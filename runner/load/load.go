@@ -60,6 +60,7 @@ type Config struct {
 	Engine string        // EngineAuto or "", EngineLoop or EngineGoroutine
 	Pacing string        // of the event loop: PacingAuto or "", PacingExact, PacingTick or PacingPrecise
 	Tick   time.Duration // of PacingTick; 0: chosen by the rate
+	Loops  int           // threads of the event loop; 0: chosen by the rate and the number of cores
 
 	// OnTick, if not nil, is called about once in TickEvery, one call at a time. When it
 	// returns false the offering ends, and the drain begins. It does not hold up the load.
@@ -99,6 +100,7 @@ type engine struct {
 	path                      path
 	name, reason              string // of the path, and why it is this one
 	pace                      pacing
+	loops                     int // threads of the event loop; 0: none
 
 	halt   chan struct{} // closed: the offering ends
 	halted atomic.Bool
@@ -140,7 +142,7 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Engine, l.EngineReason, l.Pacing = e.name, e.reason, e.pace.record()
+	l.Engine, l.EngineReason, l.Loops, l.Pacing = e.name, e.reason, e.loops, e.pace.record()
 	return l, nil
 }
 
@@ -162,6 +164,8 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, fmt.Errorf("load: got timeout %v, want more than 0s", cfg.Timeout)
 	case cfg.Drain < 0:
 		return nil, fmt.Errorf("load: got drain %v, want 0s or more", cfg.Drain)
+	case cfg.Loops < 0 || cfg.Loops > MaxLoops:
+		return nil, fmt.Errorf("load: got %d loops, want 0 to %d", cfg.Loops, MaxLoops)
 	case cfg.AtMax != plans.Wait && cfg.AtMax != plans.Drop:
 		return nil, fmt.Errorf("load: got at_max %q, want wait or drop", cfg.AtMax)
 	}

@@ -23,23 +23,36 @@ const (
 	wholeAnswer = 64 << 10 // bytes of an answer that a socket holds while nobody reads it
 )
 
-// A loop is the event loop: one thread that offers the schedule and sends and
-// receives on all connections. No request waits for another's connection: there
-// is one queue of arrivals, and any idle connection of the host will do.
+// Loops are the event loop, on one thread or more, each with connections of its
+// own.
+type loops struct {
+	all     []*loop
+	offered chan<- int64
+	working atomic.Int32 // loops that still offer
+	endedAt atomic.Int64 // the latest end of the offering
+}
+
+// A loop is one thread that offers arrivals and sends and receives on its
+// connections. No request waits for another's connection: there is one queue of
+// arrivals for all, and any idle connection of the host will do. Each loop wakes
+// for arrivals of its own share of the schedule, and offers whatever is due then:
+// one that is late is no reason for an arrival to be.
 type loop struct {
 	*engine
-	queue *queue[*lane]
-	poll  *poller
-	rx    receiver
-	wall  wallClock
-	sleep pacer
-	peers []unix.Sockaddr // of the hosts
-	heads []knownHead     // of their answers
+	number int // among all
+	group  *loops
+	queue  *queue[*lane]
+	poll   *poller
+	rx     receiver
+	wall   wallClock
+	sleep  pacer
+	peers  []unix.Sockaddr // of the hosts
+	heads  []knownHead     // of their answers
 
-	offered chan<- int64 // nil once the offering has ended
-	cursor  *schedule.Cursor
-	next    int64 // intended time of the next arrival to offer
-	more    bool  // there is one
+	offering bool
+	share    *schedule.Cursor // of the arrivals to wake for
+	next     int64            // intended time of the next of them
+	more     bool             // there is one
 
 	lanes  []*lane
 	spare  []*lane
@@ -53,6 +66,7 @@ type loop struct {
 	busy   int   // lanes that cannot be left alone until the next tick
 	large  bool  // answers are too large for that
 
+	given    gifts
 	shaken   handshakes
 	stopping atomic.Bool
 	left     chan struct{} // closed: the thread has ended
@@ -64,38 +78,105 @@ type start struct {
 	job  job
 }
 
+// A gift is an arrival that another loop took for one of this loop's lanes.
+type gifts struct {
+	mu     sync.Mutex
+	starts []start
+}
+
 // newLoop returns why there is no event loop for the run, if there is none.
 func newLoop(e *engine) (path, string, error) {
 	if why := beyondLoop(e); why != "" {
 		return nil, why, nil
 	}
-	l := &loop{engine: e, queue: newQueue[*lane](e.ledger), cursor: e.cfg.Schedule.Cursor(),
-		heads: make([]knownHead, len(e.hosts)), buf: make([]byte, largeRead), left: make(chan struct{})}
-	for i := range e.hosts {
-		a, err := socketAddress(e.hosts[i].Address)
-		if err != nil {
-			return nil, fmt.Sprintf("the event loop cannot connect to %s: %v", e.hosts[i].Address, err), nil
-		}
-		l.peers = append(l.peers, a)
-	}
-	enoughTurns()
+	n := loopsFor(&e.cfg, runtime.NumCPU())
+	enoughTurns(n + 1)
 	var err error
-	if l.poll, err = newPoller(); err != nil {
-		return nil, fmt.Sprintf("the event loop cannot wait for sockets: %v", err), nil
-	}
 	if e.pace, err = choosePacing(&e.cfg, timeTimer()); err != nil {
-		l.poll.close()
 		return nil, "", err
 	}
-	l.advance()
-	return l, "", nil
+	e.loops = n
+	group := &loops{}
+	queue := newQueue[*lane](e.ledger, n)
+	for i := range n {
+		l := &loop{engine: e, number: i, group: group, queue: queue, offering: true,
+			heads: make([]knownHead, len(e.hosts)), buf: make([]byte, largeRead), left: make(chan struct{})}
+		for _, h := range e.hosts { // for each loop: a call to connect writes to the address
+			a, err := socketAddress(h.Address)
+			if err != nil {
+				group.close()
+				return nil, fmt.Sprintf("the event loop cannot connect to %s: %v", h.Address, err), nil
+			}
+			l.peers = append(l.peers, a)
+		}
+		if l.share, err = e.cfg.Schedule.Shard(i, n); err != nil {
+			return nil, "", err
+		}
+		if l.poll, err = newPoller(); err != nil {
+			group.close()
+			return nil, fmt.Sprintf("the event loop cannot wait for sockets: %v", err), nil
+		}
+		l.advance()
+		group.all = append(group.all, l)
+	}
+	return group, "", nil
+}
+
+func (g *loops) close() {
+	for _, l := range g.all {
+		l.poll.close()
+	}
+}
+
+func (g *loops) start(offered chan<- int64) {
+	g.offered = offered
+	g.working.Store(int32(len(g.all)))
+	for _, l := range g.all {
+		l.wall.base = l.base
+		go l.run()
+	}
+}
+
+func (g *loops) wake() {
+	for _, l := range g.all {
+		l.poll.wake()
+	}
+}
+
+// stop ends all that is under way.
+func (g *loops) stop() {
+	for _, l := range g.all {
+		l.stopping.Store(true)
+		l.poll.wake()
+	}
+	for _, l := range g.all {
+		<-l.left
+		l.shaken.wait.Wait()
+	}
+	g.close()
+}
+
+// give sends an arrival on the loop's own thread.
+func (l *loop) give(s start) {
+	l.given.mu.Lock()
+	l.given.starts = append(l.given.starts, s)
+	l.given.mu.Unlock()
+	l.poll.wake()
+}
+
+func (l *loop) takeGiven() {
+	l.given.mu.Lock()
+	l.todo = append(l.todo, l.given.starts...)
+	l.given.starts = l.given.starts[:0]
+	l.given.mu.Unlock()
+	l.catchUp()
 }
 
 // enoughTurns lets another goroutine run beside the loop's. With a single turn, as Go takes it on a single core, the loop
 // would wait for whoever has it, up to 10 ms, where the kernel gives its thread the core at once.
-func enoughTurns() {
-	if runtime.GOMAXPROCS(0) < 2 {
-		runtime.GOMAXPROCS(2)
+func enoughTurns(n int) {
+	if runtime.GOMAXPROCS(0) < n {
+		runtime.GOMAXPROCS(n)
 	}
 }
 
@@ -133,22 +214,6 @@ func timeTimer() (cost timerCost) {
 	return timerCost{cpu: cpu[naps/2], late: max(late[naps-2], int64(20*time.Microsecond))}
 }
 
-func (l *loop) start(offered chan<- int64) {
-	l.offered, l.wall.base = offered, l.base
-	go l.run()
-}
-
-func (l *loop) wake() { l.poll.wake() }
-
-// stop ends all that is under way.
-func (l *loop) stop() {
-	l.stopping.Store(true)
-	l.poll.wake()
-	<-l.left
-	l.shaken.wait.Wait()
-	l.poll.close()
-}
-
 func (l *loop) run() {
 	runtime.LockOSThread() // and never unlocked: the thread ends with its settings
 	defer close(l.left)
@@ -163,16 +228,16 @@ func (l *loop) run() {
 	l.leave()
 }
 
-// advance moves on to the next arrival.
+// advance moves on to the next arrival to wake for.
 func (l *loop) advance() {
-	offset, _, ok := l.cursor.Next()
+	offset, _, ok := l.share.Next()
 	l.next, l.more = int64(offset), ok
 }
 
 // offer takes up the arrivals that are due, some of them if they are many; again
 // tells whether there are more.
 func (l *loop) offer(now int64) (again bool) {
-	if l.offered == nil || now < 0 && !l.halted.Load() {
+	if !l.offering || now < 0 && !l.halted.Load() {
 		return false
 	}
 	if l.halted.Load() {
@@ -180,12 +245,14 @@ func (l *loop) offer(now int64) (again bool) {
 		return false
 	}
 	frontier := l.pace.frontier(now)
-	for sent := 0; l.more && l.next <= frontier; {
+	for sent := 0; ; {
 		if sent == burst {
 			return true
 		}
-		j, ln, send, drop := l.queue.offer(now)
-		l.advance()
+		j, ln, due, send, drop := l.queue.offerDue(l.number, now, frontier)
+		if !due {
+			break
+		}
 		switch {
 		case send:
 			sent++
@@ -195,15 +262,23 @@ func (l *loop) offer(now int64) (again bool) {
 			l.report(&sample{job: j, outcome: dropped})
 		}
 	}
-	if end := int64(l.cfg.Schedule.Duration()); !l.more && now >= end {
+	for l.more && l.next <= frontier {
+		l.advance()
+	}
+	if end := int64(l.cfg.Schedule.Duration()); !l.more && now >= end && l.queue.exhausted() {
 		l.endOffering(end)
 	}
 	return false
 }
 
 func (l *loop) endOffering(at int64) {
-	l.offered <- max(at, 0) // has room
-	l.offered = nil
+	l.offering = false
+	g := l.group
+	for last := g.endedAt.Load(); at > last && !g.endedAt.CompareAndSwap(last, at); last = g.endedAt.Load() {
+	}
+	if g.working.Add(-1) == 0 {
+		g.offered <- g.endedAt.Load() // has room
+	}
 }
 
 // catchUp starts what ends of requests made room for, and what ends with that.
@@ -281,9 +356,9 @@ func (l *loop) idleTime(blocked bool) int64 {
 	}
 	arrival := int64(math.MaxInt64)
 	switch {
-	case l.offered == nil:
-	case !l.more:
-		arrival = int64(l.cfg.Schedule.Duration())
+	case !l.offering:
+	case !l.more: // wake for the end, when the last arrivals of all have come due
+		arrival = l.pace.due(int64(l.cfg.Schedule.Duration()))
 	case blocked: // the bound is reached: arrivals count, but no send waits for the clock
 		arrival = max(l.next, now+blockedWait)
 	default:
@@ -302,7 +377,7 @@ func (l *loop) idleTime(blocked bool) int64 {
 		}
 	case arrival-now < l.pace.ahead:
 		return 0
-	case l.pace.mode == PacingPrecise && l.offered != nil:
+	case l.pace.mode == PacingPrecise && l.offering:
 		if l.line.first != nil { // an answer may come
 			return 0
 		}
@@ -326,6 +401,7 @@ func (l *loop) nap(t int64) {
 func (l *loop) handle(ev *unix.EpollEvent) {
 	if ev.Fd == wakeSlot {
 		l.takeShaken()
+		l.takeGiven()
 		return
 	}
 	ln := l.lanes[ev.Fd]
@@ -337,6 +413,8 @@ func (l *loop) handle(ev *unix.EpollEvent) {
 	switch {
 	case ln.state == laneConnecting:
 		l.connectedNow(ln)
+	case ln.state == laneShaking:
+		ln.gone = ln.gone || ended
 	case ln.state == laneSending && ln.busy && ev.Events&unix.EPOLLOUT != 0:
 		l.flush(ln)
 	}

@@ -291,7 +291,7 @@ func testEvenArrivals(t *testing.T) {
 			wantCounts(t, l, 20, 0, 0, 0)
 			even := quiet(t, l)
 			for i, at := range s.stamps() {
-				early, late := start.Add(time.Duration(i)*100*time.Millisecond), time.Duration(i)*100*time.Millisecond+50*time.Millisecond
+				early, late := start.Add(time.Duration(i)*100*time.Millisecond), time.Duration(i)*100*time.Millisecond+95*time.Millisecond
 				if at.Before(early) {
 					t.Errorf("arrival %d is %v early", i, early.Sub(at))
 				}

@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/perfplan/perfplan/runner/result"
@@ -24,6 +25,28 @@ const (
 	longestTick   = 500 * time.Microsecond
 	tickArrivals  = 20 // in a tick, unless it is the longest or the shortest
 )
+
+// MaxLoops bounds the number of threads that send.
+const MaxLoops = 64
+
+// Arrivals a second that one loop is given where there are cores for more: half of what it can carry, or less.
+const (
+	loopRate    = 50_000
+	loopRateTLS = 25_000
+)
+
+// loopsFor is how many loops a run has: as many as its rate needs, on half of the cores at most, since the target may
+// need the others.
+func loopsFor(cfg *Config, cores int) int {
+	if cfg.Loops > 0 {
+		return cfg.Loops
+	}
+	each := float64(loopRate)
+	if slices.ContainsFunc(cfg.Hosts, func(h Host) bool { return h.TLS != nil }) {
+		each = loopRateTLS
+	}
+	return max(1, min(int(math.Ceil(peakRate(cfg.Schedule)/each)), cores/2, cfg.MaxInFlight, MaxLoops))
+}
 
 // A pacing is a way to wait, as chosen for a run.
 type pacing struct {

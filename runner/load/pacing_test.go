@@ -1,6 +1,7 @@
 package load
 
 import (
+	"crypto/tls"
 	"strings"
 	"testing"
 	"time"
@@ -67,5 +68,34 @@ func TestTickTimes(t *testing.T) {
 	}
 	if exact := (pacing{}); exact.due(501) != 501 || exact.frontier(501) != 501 {
 		t.Error("without ticks an arrival is sent at its time")
+	}
+}
+
+func TestLoopsFor(t *testing.T) {
+	t.Parallel()
+	plain, secure := []Host{{}}, []Host{{TLS: &tls.Config{}}}
+	for _, c := range []struct {
+		rate                   float64
+		hosts                  []Host
+		asked, inFlight, cores int
+		want                   int
+	}{
+		{1000, plain, 0, 1000, 64, 1},
+		{50_000, plain, 0, 1000, 64, 1},
+		{120_000, plain, 0, 1000, 64, 3},
+		{120_000, plain, 0, 1000, 4, 2},
+		{120_000, plain, 0, 1000, 1, 1},
+		{120_000, plain, 0, 2, 64, 2},
+		{50_000, secure, 0, 1000, 64, 2},
+		{10, plain, 5, 1000, 1, 5},
+	} {
+		s, err := schedule.New([]schedule.Segment{hold(c.rate, time.Second)}, schedule.Uniform, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := &Config{Schedule: s, Hosts: c.hosts, Loops: c.asked, MaxInFlight: c.inFlight}
+		if got := loopsFor(cfg, c.cores); got != c.want {
+			t.Errorf("loopsFor %g/s, %d asked for, %d in flight, %d cores = %d, want %d", c.rate, c.asked, c.inFlight, c.cores, got, c.want)
+		}
 	}
 }

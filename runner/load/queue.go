@@ -25,6 +25,9 @@ type ledger struct {
 	max      int
 	drop     bool
 	inTurn   bool
+	feed     *schedule.Cursor // after the next arrival to come due, where offerDue is used
+	next     int64            // its intended time
+	more     bool             // there is one
 	cursor   *schedule.Cursor // next arrival to send
 	due      int64            // arrivals that came due
 	backlog  int64            // those of them that wait
@@ -39,29 +42,43 @@ type ledger struct {
 
 func newLedger(s *schedule.Schedule, hosts, maxInFlight int, drop bool) *ledger {
 	spans := s.Segments()
-	q := &ledger{hosts: int64(hosts), max: maxInFlight, drop: drop, cursor: s.Cursor(), quiet: make(chan struct{})}
+	q := &ledger{hosts: int64(hosts), max: maxInFlight, drop: drop, feed: s.Cursor(), cursor: s.Cursor(), quiet: make(chan struct{})}
 	q.level.area = make([]float64, len(spans))
 	for _, span := range spans {
 		q.level.ends = append(q.level.ends, int64(span.End))
 	}
+	q.advance()
 	return q
+}
+
+// advance moves on to the next arrival to come due.
+func (q *ledger) advance() {
+	offset, _, ok := q.feed.Next()
+	q.next, q.more = int64(offset), ok
 }
 
 // A seat makes one request at a time, to one host.
 type seat interface {
 	at() int32       // the index of the host
+	thread() int     // the index of the thread that serves it, 0 where there are none
 	connected() bool // it has a connection, which may be used again
 }
 
 // A queue decides which arrival goes to which seat. It has the idle ones beside
-// the ledger.
+// the ledger. Threads share it: whichever looks first takes the arrivals that are
+// due, for its own seats as long as it has idle ones or may make more.
 type queue[S seat] struct {
 	*ledger
-	idle []stack[S] // per host
+	idle   [][]stack[S] // per thread and host
+	opened []int        // seats of a host, of all threads
 }
 
-func newQueue[S seat](l *ledger) *queue[S] {
-	return &queue[S]{l, make([]stack[S], l.hosts)}
+func newQueue[S seat](l *ledger, threads int) *queue[S] {
+	q := &queue[S]{ledger: l, idle: make([][]stack[S], threads), opened: make([]int, l.hosts)}
+	for i := range q.idle {
+		q.idle[i] = make([]stack[S], l.hosts)
+	}
+	return q
 }
 
 // A stack has the idle seats of a host, the one used last on top. It is a ring,
@@ -83,21 +100,14 @@ func (s *stack[S]) push(w S) {
 	s.len++
 }
 
+// pop takes the one used last. There is one.
 func (s *stack[S]) pop() (w S) {
-	if s.len == 0 {
-		s.opened++
-		return w
-	}
 	s.len--
 	return s.ring[(s.low+s.len)%len(s.ring)]
 }
 
-// popLow takes the one that was idle longest, but has up to n made before it does.
-func (s *stack[S]) popLow(n int) (w S) {
-	if s.len == 0 || s.opened < n {
-		s.opened++
-		return w
-	}
+// popLow takes the one that was idle longest. There is one.
+func (s *stack[S]) popLow() (w S) {
 	s.len--
 	w = s.ring[s.low]
 	s.low = (s.low + 1) % len(s.ring)
@@ -110,6 +120,23 @@ func (s *stack[S]) popLow(n int) (w S) {
 func (q *queue[S]) offer(now int64) (j job, w S, send, dropped bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.take(0, now)
+}
+
+// offerDue is offer for a thread; due is false when no arrival up to frontier is
+// left.
+func (q *queue[S]) offerDue(thread int, now, frontier int64) (j job, w S, due, send, dropped bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.more || q.next > frontier {
+		return j, w, false, false, false
+	}
+	q.advance()
+	j, w, send, dropped = q.take(thread, now)
+	return j, w, true, send, dropped
+}
+
+func (q *queue[S]) take(thread int, now int64) (j job, w S, send, dropped bool) {
 	q.due++
 	if q.backlog > 0 || q.inFlight >= q.max {
 		if q.drop {
@@ -127,7 +154,14 @@ func (q *queue[S]) offer(now int64) (j job, w S, send, dropped bool) {
 	j = q.pop()
 	q.level.move(now, q.inFlight, 1)
 	q.inFlight++
-	return j, q.popIdle(j.host), true, false
+	return j, q.popIdle(thread, j.host), true, false
+}
+
+// exhausted tells whether all arrivals have come due.
+func (q *ledger) exhausted() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return !q.more
 }
 
 // pop returns the arrival at the cursor. There is one: it came due.
@@ -137,11 +171,27 @@ func (q *ledger) pop() job {
 	return job{index: index, intended: int64(offset), segment: int32(segment), host: int32(index % q.hosts)}
 }
 
-func (q *queue[S]) popIdle(host int32) S {
-	if q.inTurn {
-		return q.idle[host].popLow(q.max)
+// popIdle takes an idle seat of the host, of the thread's own if it can; nil: a new
+// one is to be made.
+func (q *queue[S]) popIdle(thread int, host int32) (w S) {
+	own := &q.idle[thread][host]
+	switch {
+	case q.inTurn && own.opened < q.max/len(q.idle):
+	case q.inTurn && own.len > 0:
+		return own.popLow()
+	case own.len > 0:
+		return own.pop()
 	}
-	return q.idle[host].pop()
+	if q.opened[host] >= q.max {
+		for i := range q.idle {
+			if other := &q.idle[i][host]; other.len > 0 {
+				return other.pop()
+			}
+		}
+	}
+	own.opened++
+	q.opened[host]++
+	return w
 }
 
 // release says that w's request ended at now. It returns the waiting arrival
@@ -171,16 +221,18 @@ func (q *queue[S]) release(w S, now int64) (j job, to S, send, stay bool) {
 		return j, w, true, true
 	}
 	stay = q.park(w)
-	return j, q.popIdle(j.host), true, stay
+	return j, q.popIdle(w.thread(), j.host), true, stay
 }
 
 // park puts w among the idle seats, if it has a connection.
 func (q *queue[S]) park(w S) bool {
+	own := &q.idle[w.thread()][w.at()]
 	if !w.connected() {
-		q.idle[w.at()].opened--
+		own.opened--
+		q.opened[w.at()]--
 		return false
 	}
-	q.idle[w.at()].push(w)
+	own.push(w)
 	return true
 }
 
@@ -207,9 +259,11 @@ func (q *ledger) stop(now int64) {
 func (q *queue[S]) takeIdle() (idle []S) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for host := range q.idle {
-		for q.idle[host].len > 0 {
-			idle = append(idle, q.idle[host].pop())
+	for _, hosts := range q.idle {
+		for i := range hosts {
+			for hosts[i].len > 0 {
+				idle = append(idle, hosts[i].pop())
+			}
 		}
 	}
 	return idle

@@ -13,7 +13,7 @@ func newTestQueue(t *testing.T, hosts, inFlight int, drop bool) *queue[*worker] 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newQueue[*worker](newLedger(s, hosts, inFlight, drop))
+	return newQueue[*worker](newLedger(s, hosts, inFlight, drop), 1)
 }
 
 // Arrivals beyond the bound wait in order; how long is counted from when the bound was
@@ -108,3 +108,45 @@ func TestQueueDropsAndStops(t *testing.T) {
 		t.Error("after the stop nothing is sent and nobody stays")
 	}
 }
+
+// Threads share the arrivals and the bound on connections: a thread that has no idle seat makes one as long as there may
+// be more, then it takes another's.
+func TestQueueThreads(t *testing.T) {
+	s, err := schedule.New([]schedule.Segment{hold(100, time.Second)}, schedule.Uniform, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := newQueue[*threadSeat](newLedger(s, 1, 2, false), 2)
+	seats := []*threadSeat{{on: 0}, {on: 1}}
+	for thread := range seats {
+		if j, to, due, send, _ := q.offerDue(thread, 10e6, 10e6); !due || !send || to != nil || j.index != int64(thread) {
+			t.Fatalf("thread %d: arrival %d for %v, due %v, sent %v, want one of its own on a new seat", thread, j.index, to, due, send)
+		}
+	}
+	if _, _, due, _, _ := q.offerDue(0, 19e6, 19e6); due || q.exhausted() {
+		t.Error("an arrival of 20 ms came due at 19 ms")
+	}
+	q.release(seats[1], 15e6)
+	if _, to, _, send, _ := q.offerDue(0, 20e6, 20e6); to != seats[1] || !send {
+		t.Errorf("thread 0 got %v, want the idle seat of thread 1: no third may be made", to)
+	}
+	q.release(seats[1], 25e6)
+	q.release(seats[0], 25e6)
+	if _, to, _, _, _ := q.offerDue(0, 30e6, 30e6); to != seats[0] {
+		t.Errorf("thread 0 got %v, want its own idle seat", to)
+	}
+	for n := 4; ; n++ {
+		if _, _, due, _, _ := q.offerDue(1, 2e9, 2e9); !due {
+			if n != 100 || !q.exhausted() {
+				t.Errorf("%d arrivals came due, want 100", n)
+			}
+			break
+		}
+	}
+}
+
+type threadSeat struct{ on int }
+
+func (s *threadSeat) at() int32       { return 0 }
+func (s *threadSeat) thread() int     { return s.on }
+func (s *threadSeat) connected() bool { return true }

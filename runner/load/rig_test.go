@@ -218,13 +218,16 @@ func hold(rate float64, over time.Duration) schedule.Segment {
 	return schedule.Segment{Name: fmt.Sprintf("hold %g/s for %v", rate, over), From: rate, To: rate, Over: over}
 }
 
+// severalLoops is the event loop on more than one thread, as a name of a test.
+const severalLoops = "loops"
+
 // onEach runs a test on each engine: config takes the one in the test's name.
 func onEach(t *testing.T, test func(*testing.T)) {
 	t.Parallel()
-	for _, engine := range []string{EngineGoroutine, EngineLoop} {
+	for _, engine := range []string{EngineGoroutine, EngineLoop, severalLoops} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			if engine == EngineLoop && runtime.GOOS != "linux" {
+			if engine != EngineGoroutine && runtime.GOOS != "linux" {
 				t.Skip("no event loop for this system")
 			}
 			test(t)
@@ -233,12 +236,15 @@ func onEach(t *testing.T, test func(*testing.T)) {
 }
 
 // engineOf is the engine that a test is for.
-func engineOf(t *testing.T) string {
+func engineOf(t *testing.T) (engine string, loops int) {
 	parts := strings.Split(t.Name(), "/")
-	if len(parts) > 1 && (parts[1] == EngineLoop || parts[1] == EngineGoroutine) {
-		return parts[1]
+	switch {
+	case len(parts) > 1 && parts[1] == severalLoops:
+		return EngineLoop, 3
+	case len(parts) > 1 && (parts[1] == EngineLoop || parts[1] == EngineGoroutine):
+		return parts[1], 0
 	}
-	return EngineAuto
+	return EngineAuto, 0
 }
 
 // config is a run of req with generous bounds.
@@ -252,8 +258,9 @@ func config(t *testing.T, req *plans.Request, segs ...schedule.Segment) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
+	engine, loops := engineOf(t)
 	return Config{Hosts: hosts, Request: req, Schedule: s, MaxInFlight: 1000, Timeout: 20 * time.Second,
-		Drain: 20 * time.Second, KeepAlive: true, LimitsNS: []int64{int64(100 * time.Millisecond)}, Engine: engineOf(t)}
+		Drain: 20 * time.Second, KeepAlive: true, LimitsNS: []int64{int64(100 * time.Millisecond)}, Engine: engine, Loops: loops}
 }
 
 // run makes a run and checks that its figures add up.

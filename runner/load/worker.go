@@ -21,7 +21,7 @@ type pool struct {
 }
 
 func newPool(e *engine) *pool {
-	return &pool{engine: e, queue: newQueue[*worker](e.ledger), dialer: newDialer(e.now)}
+	return &pool{engine: e, queue: newQueue[*worker](e.ledger, 1), dialer: newDialer(e.now)}
 }
 
 func (e *pool) start(offered chan<- int64) { go e.dispatch(offered) }
@@ -52,6 +52,8 @@ type worker struct {
 }
 
 func (w *worker) at() int32 { return w.host }
+
+func (w *worker) thread() int { return 0 }
 
 func (w *worker) connected() bool { return w.conn != nil }
 

@@ -36,6 +36,7 @@ type Load struct {
 	Target         string  `json:"target"`
 	Engine         string  `json:"engine"`                  // loop or goroutine
 	EngineReason   string  `json:"engine_reason,omitempty"` // why this one
+	Loops          int     `json:"loops,omitempty"`         // threads of the event loop
 	Pacing         *Pacing `json:"pacing,omitempty"`
 	Arrivals       string  `json:"arrivals"` // uniform or poisson
 	Seed           uint64  `json:"seed"`
