@@ -262,13 +262,27 @@ func auditPart(l *result.Load) part {
 	add("arrivals at the bound", count(a.Capped), shareOf(a.Capped, l.Offered)+" of offered")
 	add("largest in flight", count(a.MaxInFlight), "")
 	add("mean in flight", number(a.MeanInFlight, 4), "throughput × service time, by Little's law")
+	add("mean in flight by times", number(a.MeanInFlightByTimes, 4), "what the requests' own times give; must be the same")
+	add("sent late", count(a.Late), shareOf(a.Late, l.Sent)+" of sent went out more than 1 ms after they could")
+	add("variation of the gaps", orNA(a.GapsCV, ratio), "between arrivals as sent; planned "+orNA(a.PlannedGapsCV, ratio))
+	add("dispersion in 10 ms", orNA(a.Dispersion, ratio), "of arrivals as sent; planned "+orNA(a.PlannedDispersion, ratio))
+	add("waiting p99", timeOf(l.Waiting, l.Waiting.P99NS), "at the in-flight bound: the target's or the bound's doing")
 	add("dispatch lag p99", timeOf(l.DispatchLag, l.DispatchLag.P99NS), "how late the generator itself was")
 	add("CPU", orNA(a.CPUShare, percent), "of this process; 100% is one core")
 	add("waiting for a core", orNA(a.RunDelayShare, percent), "of the stage's time, its threads")
-	add("longest stall", orNA(floatOf(a.PauseMaxNS), duration), "of a heartbeat in this process")
-	add("longest GC pause", orNA(floatOf(a.GCPauseMaxNS), duration), "of this process")
+	add("tasks waiting for a core", orNA(a.CPUPressureShare, percent), "of the stage's time, any task of the machine (PSI)")
+	add("longest stall", orNA(floatOf(a.PauseMaxNS), duration), fmt.Sprintf("of a heartbeat in this process; %s above 5 ms, %s above 20 ms", count(a.PausesOver5ms), count(a.PausesOver20ms)))
+	add("stood still", duration(float64(a.FrozenNS)), "in stalls above 20 ms without a wait for a core")
+	add("longest GC pause", orNA(floatOf(a.GCPauseMaxNS), duration), "of this process; "+count(a.GCCycles)+" collections")
+	add("goroutines waiting p99", orNA(floatOf(a.SchedDelayP99NS), duration), "for a thread, in this process")
 	add("stolen", orNA(a.StealShare, percent), "of the machine's time, by the hypervisor")
-	add("throttled", orNA(floatOf(a.ThrottledNS), duration), "by its cgroup")
+	add("throttled", orNA(floatOf(a.ThrottledNS), duration), "by its cgroup or one above")
+	add("open files", orNA(floatOf(a.DescriptorsMax), integer), "at most, connections among them; allowed "+orNA(floatOf(a.DescriptorLimit), integer))
+	add("in TIME_WAIT", orNA(floatOf(a.TimeWaitMax), integer), "connections at most; local ports "+orNA(floatOf(a.LocalPorts), integer))
+	if t := a.TCP; t != nil {
+		add("TCP segments sent again", count(t.Retransmitted), fmt.Sprintf("of %s on this machine; %s after a timeout", count(t.SegmentsOut), count(t.Timeouts)))
+		add("listener's drops", count(max(t.ListenDrops, t.ListenOverflows)), "attempts to connect, on this machine")
+	}
 	keep := "connections are kept alive"
 	if !l.KeepAlive {
 		keep = "a new connection each time"
@@ -282,6 +296,10 @@ func auditPart(l *result.Load) part {
 	}
 	return part{Title: "Audit of the load generator", Lines: lines, More: []table{t}}
 }
+
+func ratio(v float64) string { return number(v, 3) }
+
+func integer(v float64) string { return count(int64(v)) }
 
 // engine says which way requests took, and how it waited for their times.
 func engine(l *result.Load) string {

@@ -30,6 +30,8 @@ type account struct {
 	status   [1000]int64 // by code
 	errors   map[errorKey]*result.Error
 	capped   int64
+	late     int64   // requests with a dispatch lag above lateFrom
+	held     float64 // request·ns that those took that were sent, from the send to the end
 	series   *series
 	spare    *spareHists
 
@@ -37,6 +39,9 @@ type account struct {
 	lastAt   int64
 	tickHist *hist.Hist
 }
+
+// lateFrom is the dispatch lag, in ns, from which a request counts as sent late.
+const lateFrom = int64(1e6)
 
 type errorKey struct{ kind, class string }
 
@@ -221,6 +226,10 @@ func (a *account) addEnd(s *sample) {
 	a.closeSegment(seg)
 	if s.outcome == dropped {
 		return
+	}
+	a.held += float64(s.end - s.sent)
+	if s.sent-s.intended-s.waiting > lateFrom {
+		a.late++
 	}
 	response := s.end - s.intended
 	switch s.outcome {

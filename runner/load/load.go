@@ -222,6 +222,8 @@ type runEnd struct {
 	drained int64 // when everything had ended
 	state   queueState
 	level   level // frozen
+	sent    shape // frozen
+	meant   shape // frozen
 }
 
 // watch keeps the accounts until the run is over, and ends it.
@@ -282,6 +284,7 @@ func (e *engine) end(end *runEnd) {
 	end.drained = e.now()
 	e.ledger.stop(end.drained)
 	end.state, end.level = e.ledger.state(), e.ledger.level
+	end.sent, end.meant = e.ledger.sent, e.ledger.meant
 	e.path.stop()
 	e.settle()
 	for {

@@ -38,6 +38,8 @@ type ledger struct {
 	closed   bool // nothing is sent any more
 	quiet    chan struct{}
 	level    level
+	sent     shape // of the arrivals as they were sent
+	meant    shape // of the same arrivals as intended
 }
 
 func newLedger(s *schedule.Schedule, hosts, maxInFlight int, drop bool) *ledger {
@@ -152,6 +154,7 @@ func (q *queue[S]) take(thread int, now int64) (j job, w S, send, dropped bool) 
 		return j, w, false, false
 	}
 	j = q.pop()
+	q.sent.see(now)
 	q.level.move(now, q.inFlight, 1)
 	q.inFlight++
 	return j, q.popIdle(thread, j.host), true, false
@@ -168,6 +171,7 @@ func (q *ledger) exhausted() bool {
 func (q *ledger) pop() job {
 	index := q.cursor.Index()
 	offset, segment, _ := q.cursor.Next()
+	q.meant.see(int64(offset))
 	return job{index: index, intended: int64(offset), segment: int32(segment), host: int32(index % q.hosts)}
 }
 
@@ -215,6 +219,7 @@ func (q *queue[S]) release(w S, now int64) (j job, to S, send, stay bool) {
 	}
 	q.backlog--
 	j = q.pop()
+	q.sent.see(now)
 	j.capped = true
 	j.waiting = max(0, now-max(j.intended, q.full))
 	if j.host == w.at() {

@@ -41,10 +41,13 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 	l.Errors = a.errorList()
 	l.Hosts = a.hostList()
 	l.Audit = audit
-	l.Audit.Capped = a.capped
+	l.Audit.Capped, l.Audit.Late = a.capped, a.late
+	l.Audit.GapsCV, l.Audit.PlannedGapsCV = end.sent.cv(), end.meant.cv()
+	l.Audit.Dispersion, l.Audit.PlannedDispersion = end.sent.idc(), end.meant.idc()
 	l.Audit.MaxInFlight = int64(end.level.peak)
 	if over := l.DurationNS + l.DrainNS; over > 0 {
 		l.Audit.MeanInFlight = end.level.total / float64(over)
+		l.Audit.MeanInFlightByTimes = a.held / float64(over)
 	}
 	if err := a.recordTimes(l); err != nil {
 		return nil, err

@@ -168,17 +168,56 @@ type HistInterval struct {
 	Histogram string `json:"histogram"`
 }
 
-// An Audit is what the load generator knows about its own part in the figures.
+// An Audit is what the load generator knows about its own part in the figures. Figures that are null are not known on
+// this system. See docs/audit.md for how they are judged.
 type Audit struct {
-	Capped        int64    `json:"capped"`        // arrivals that found max_in_flight requests under way
-	MaxInFlight   int64    `json:"max_in_flight"` // largest number seen
-	MeanInFlight  float64  `json:"mean_in_flight"`
-	CPUShare      *float64 `json:"cpu_share"`       // of this process, 1 = one core
-	RunDelayShare *float64 `json:"run_delay_share"` // time its threads waited for a core / wall time
-	PauseMaxNS    *int64   `json:"pause_max_ns"`    // longest stall of a heartbeat in this process
-	GCPauseMaxNS  *int64   `json:"gc_pause_max_ns"`
-	StealShare    *float64 `json:"steal_share"`  // of the machine
-	ThrottledNS   *int64   `json:"throttled_ns"` // by its cgroup
+	Capped       int64   `json:"capped"`        // arrivals that found max_in_flight requests under way
+	MaxInFlight  int64   `json:"max_in_flight"` // largest number seen
+	MeanInFlight float64 `json:"mean_in_flight"`
+	// MeanInFlightByTimes is the same by Little's law: the times of all requests, from the send to the end, over the
+	// stage's length.
+	MeanInFlightByTimes float64 `json:"mean_in_flight_by_times"`
+	Late                int64   `json:"late"` // requests sent more than 1 ms after they could be (dispatch lag)
+
+	// How arrivals were spread, as sent and as planned: coefficient of variation of the gaps between them, and index of
+	// dispersion (variance / mean) of their number in 10 ms.
+	GapsCV            *float64 `json:"gaps_cv"`
+	PlannedGapsCV     *float64 `json:"planned_gaps_cv"`
+	Dispersion        *float64 `json:"dispersion_10ms"`
+	PlannedDispersion *float64 `json:"planned_dispersion_10ms"`
+
+	CPUShare         *float64 `json:"cpu_share"`          // of this process, 1 = one core
+	RunDelayShare    *float64 `json:"run_delay_share"`    // time its threads waited for a core / wall time
+	CPUPressureShare *float64 `json:"cpu_pressure_share"` // time that some task of the machine waited for a core / wall time
+	PauseMaxNS       *int64   `json:"pause_max_ns"`       // longest stall of a heartbeat in this process
+	PausesOver5ms    int64    `json:"pauses_over_5ms"`
+	PausesOver20ms   int64    `json:"pauses_over_20ms"`
+	FrozenNS         int64    `json:"frozen_ns"`    // sum of stalls above 20 ms in which no thread waited for a core: the process stood still
+	HeartbeatNS      int64    `json:"heartbeat_ns"` // its period
+	GCPauseMaxNS     *int64   `json:"gc_pause_max_ns"`
+	GCCycles         int64    `json:"gc_cycles"`
+	SchedDelayP99NS  *int64   `json:"sched_delay_p99_ns"` // of goroutines that were ready and had no thread
+	StealShare       *float64 `json:"steal_share"`        // of the machine
+	ThrottledNS      *int64   `json:"throttled_ns"`       // by its cgroup or one above
+	ThrottledPeriods *int64   `json:"throttled_periods"`
+
+	DescriptorLimit *int64 `json:"descriptor_limit"`
+	DescriptorsMax  *int64 `json:"descriptors_max"` // most that were open, looked at once a second
+	LocalPorts      *int64 `json:"local_ports"`     // in the range that the system gives to clients
+	TimeWaitMax     *int64 `json:"time_wait_max"`   // most sockets in that state, looked at once a second
+
+	TCP *TCP `json:"tcp"`
+}
+
+// TCP is what the TCP of the generator's network namespace counted during a stage, for all its connections and
+// listeners; on one machine with the target that is the target's, too.
+type TCP struct {
+	SegmentsOut     int64 `json:"segments_out"`
+	Retransmitted   int64 `json:"retransmitted"` // segments
+	Timeouts        int64 `json:"timeouts"`      // of retransmission
+	ListenOverflows int64 `json:"listen_overflows"`
+	ListenDrops     int64 `json:"listen_drops"`
+	BacklogDrops    int64 `json:"backlog_drops"`
 }
 
 // A Warmup is how a warm-up ended.

@@ -3,14 +3,33 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/perfplan/perfplan/plans"
 	"github.com/perfplan/perfplan/runner/result"
 )
 
-// dispatchLag is the code of the warning that the generator was late. It touches times, not counts.
-const dispatchLag = "dispatch_lag"
+// Codes of warnings, see docs/audit.md. Those of lateness touch times, not counts.
+const (
+	codeLag        = "dispatch_lag" // the generator sent late; the others name what made it
+	codeFrozen     = "frozen"
+	codeStarved    = "starved"
+	codeThrottled  = "throttled"
+	codeSteal      = "steal"
+	codeNotOffered = "not_offered"
+	codeShape      = "arrival_shape"
+	codeGC         = "gc"
+)
+
+// late tells whether a warning is about lateness.
+func late(code string) bool {
+	switch code {
+	case codeLag, codeFrozen, codeStarved, codeThrottled, codeSteal, codeGC, codeNotOffered, codeShape:
+		return true
+	}
+	return false
+}
 
 // Shares of a limit at which the dispatch lag, at the limit's percentile, touches the figures, and makes them unfit.
 const (
@@ -23,24 +42,43 @@ const cappedLimit = 0.001
 
 // audit says what the load generator's own part in the figures was.
 func audit(l *result.Load, slos []plans.SLO) []result.Warning {
+	if l.Offered == 0 {
+		return nil
+	}
 	var ws []result.Warning
 	add := func(code, severity, text, fix string) {
 		ws = append(ws, result.Warning{Code: code, Severity: severity, Text: text, Fix: fix})
-	}
-	if l.Offered == 0 {
-		return nil
 	}
 	if said := capSaid(l, l.Audit.Capped, l.Offered, l.Audit.MeanInFlight); said != "" {
 		add("in_flight_cap", result.Suspect, said, capFix(l))
 	} else if l.Audit.Capped > 0 {
 		add("in_flight_cap", result.Note, fmt.Sprintf("%d of %d arrivals found max_in_flight (%d) requests under way", l.Audit.Capped, l.Offered, l.MaxInFlight), "")
 	}
-	if n := generatorErrors(l); n > 0 {
-		add("generator_errors", result.Invalid, fmt.Sprintf("the load generator itself could not send %d requests: %s", n, generatorExample(l)),
-			"raise the limit that the message names (ulimit -n, the local port range), or lower the rate or max_in_flight")
+	for _, e := range l.Errors {
+		if e.Class == result.ClassGenerator {
+			add(e.Kind, result.Invalid, fmt.Sprintf("the load generator itself could not send %d requests: %s", e.Count, e.Example), errorFix(e.Kind))
+		}
 	}
-	ws = append(ws, lagWarnings(l, slos)...)
-	return append(ws, hostWarnings(l)...)
+	lag := lagWarnings(l, slos)
+	harmed := invalid(lag) != nil
+	ws = append(ws, lag...)
+	ws = append(ws, causes(l.Audit, harmed)...)
+	ws = append(ws, limits(l.Audit)...)
+	ws = append(ws, network(l.Audit.TCP)...)
+	return append(ws, consistency(l, harmed)...)
+}
+
+// errorFix says what to change against errors of the load generator's own.
+func errorFix(kind string) string {
+	switch kind {
+	case "ports":
+		return "keep connections alive, spread the load over more addresses, or widen net.ipv4.ip_local_port_range"
+	case "descriptors":
+		return "raise the limit of open files (ulimit -n), or lower max_in_flight"
+	case "memory":
+		return "leave the load generator more memory, or lower max_in_flight"
+	}
+	return "lower the rate or max_in_flight"
 }
 
 // capSaid says that the client's in-flight bound shaped the result, by Little's law: requests in flight = rate ×
@@ -86,18 +124,34 @@ func lagWarnings(l *result.Load, slos []plans.SLO) []result.Warning {
 			worst, text = share, said
 		}
 	}
-	w := result.Warning{Code: dispatchLag, Severity: result.Suspect, Text: text, Fix: "run the load generator on a machine or core of its own, or lower the rate"}
+	w := result.Warning{Code: codeLag, Severity: result.Suspect, Text: text, Fix: "run the load generator on a machine or core of its own, or lower the rate"}
 	if worst > lagInvalid {
 		w.Severity = result.Invalid
 	}
-	if text == "" && l.DispatchLag.P99NS != nil && l.Response.P99NS != nil { // no limit to compare with
-		worst = float64(*l.DispatchLag.P99NS) / max(float64(*l.Response.P99NS), 10e6)
-		w.Text = fmt.Sprintf("the load generator sent 1%% of the requests more than %s late", dur(*l.DispatchLag.P99NS))
+	if p99 := l.DispatchLag.P99NS; !limited(slos) && p99 != nil && l.Response.P99NS != nil {
+		worst = lagSuspect * float64(*p99) / max(lagSuspect*float64(*l.Response.P99NS), 1e6)
+		w.Text = fmt.Sprintf("the load generator sent 1%% of the requests more than %s late", dur(*p99))
+		if float64(*p99) > max(lagInvalid*float64(*l.Response.P99NS), noLimitLag) {
+			w.Severity = result.Invalid
+		}
 	}
 	if worst > lagSuspect {
+		if l.Audit.Late > 0 {
+			w.Text += fmt.Sprintf("; %s of all were sent more than 1 ms late", pct(float64(l.Audit.Late)/float64(max(l.Sent, 1))))
+		}
 		return []result.Warning{w}
 	}
 	return nil
+}
+
+// noLimitLag is the 99th percentile of dispatch lag, in ns, that is let pass where no SLO limits response times.
+const noLimitLag = 10e6
+
+// limited tells whether an SLO limits response times.
+func limited(slos []plans.SLO) bool {
+	return slices.ContainsFunc(slos, func(s plans.SLO) bool {
+		return s.Metric.Clock == plans.Response && s.Op[0] == '<' && s.Limit > 0
+	})
 }
 
 // lagShare is the dispatch lag as a share of the limit that s sets on response time, at the same percentile and in
@@ -130,36 +184,4 @@ func lagOf(m plans.Metric, d result.Distribution) float64 {
 		}
 	}
 	return 0
-}
-
-// hostWarnings tell of a machine that starved the generator. They are no reason to distrust the figures by
-// themselves: what they did to the load shows in the dispatch lag.
-func hostWarnings(l *result.Load) []result.Warning {
-	var ws []result.Warning
-	a := l.Audit
-	add := func(code, text, fix string) {
-		ws = append(ws, result.Warning{Code: code, Severity: result.Suspect, Text: text, Fix: fix})
-	}
-	if a.RunDelayShare != nil && *a.RunDelayShare > 0.05 {
-		add("run_delay", fmt.Sprintf("the load generator's threads waited for a core for %s of the time", pct(*a.RunDelayShare)), "leave the load generator a core of its own")
-	}
-	if a.StealShare != nil && *a.StealShare > 0.05 {
-		add("steal", fmt.Sprintf("the hypervisor took %s of the machine's time", pct(*a.StealShare)), "measure on a machine that is not shared")
-	}
-	if a.ThrottledNS != nil && *a.ThrottledNS > 0 {
-		add("throttled", "the load generator's cgroup was throttled for "+dur(*a.ThrottledNS), "raise the CPU quota")
-	}
-	if a.PauseMaxNS != nil && *a.PauseMaxNS > 20e6 {
-		add("pause", "the load generator stood still for up to "+dur(*a.PauseMaxNS), "")
-	}
-	return ws
-}
-
-func generatorExample(l *result.Load) string {
-	for _, e := range l.Errors {
-		if e.Class == result.ClassGenerator {
-			return e.Example
-		}
-	}
-	return ""
 }

@@ -99,8 +99,8 @@ func doubt(s plans.SLO, out *result.SLO, st *result.Stage) {
 		return
 	}
 	why := ""
-	if w := invalid(st.Warnings); w != nil && w.Code != dispatchLag {
-		why = "the measurement is not valid: " + w.Text
+	if i := slices.IndexFunc(st.Warnings, func(w result.Warning) bool { return w.Severity == result.Invalid && !late(w.Code) }); i >= 0 {
+		why = "the measurement is not valid: " + st.Warnings[i].Text
 	}
 	if share, text := lagShare(s, st.Load); share > lagInvalid {
 		why = "the measurement is not valid: " + text
@@ -137,6 +137,8 @@ func stageOutcome(st *result.Stage) (result.Outcome, string) {
 			return result.Inconclusive, fmt.Sprintf("no SLO was declared for it, and none of its %d requests was answered as expected", l.Offered)
 		}
 		return result.Pass, "no SLO was declared for it"
+	case o == result.Pass && invalid(st.Warnings) != nil:
+		return result.Inconclusive, "the measurement is not valid: " + invalid(st.Warnings).Text
 	case o == result.Pass && len(st.SLO) == 1:
 		return o, "its SLO holds"
 	case o == result.Pass:

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/perfplan/perfplan/runner/result"
 	"github.com/perfplan/perfplan/runner/schedule"
 )
@@ -108,7 +110,10 @@ func testFrozen(r *rig, s *sheet) error {
 		s.time(fmt.Sprintf("lag p%g", 100*p), t.q(p), q(p), float64(10*ms))
 		s.time(fmt.Sprintf("response p%g", 100*p), t.q(p)+float64(d), quantilesOf(o.response)(p), float64(10*ms))
 	}
-	if err := s.confessed(o, true); err != nil {
+	if err := s.confessed(o, "frozen"); err != nil {
+		return err
+	}
+	if err := r.outOfDescriptors(s); err != nil {
 		return err
 	}
 	holds := r.holds
@@ -124,7 +129,7 @@ func testFrozen(r *rig, s *sheet) error {
 	if err != nil {
 		return err
 	}
-	return s.confessed(o, false)
+	return s.confessed(o, "")
 }
 
 // stopAndGo stops a process n times, the first time after half a period.
@@ -139,23 +144,44 @@ func stopAndGo(pid, n int, stop, period time.Duration) {
 	}
 }
 
-// confessed wants the verdict invalid where the client was disturbed for sure;
-// else where its lag passes a tenth of the limit.
-func (s *sheet) confessed(o *outcome, surely bool) error {
+// confessed wants the verdict invalid, for the reason given; where that is "", only if the lag passes a tenth of the
+// limit.
+func (s *sheet) confessed(o *outcome, code string) error {
 	st, err := o.judge("p99 < 100ms")
 	if err != nil {
 		return err
 	}
-	codes := append(warned(st, result.Invalid), warned(st, result.Suspect)...)
-	invalid := len(warned(st, result.Invalid)) > 0
-	harmed := o.DispatchLag.P99NS != nil && *o.DispatchLag.P99NS > int64(10*ms)
-	note := fmt.Sprintf("lag p99 %s, %s", show(float64(*o.DispatchLag.P99NS), unitNS), strings.Join(codes, " "))
-	s.flag("called invalid where harmed", invalid || !surely && !harmed, false, note)
+	invalid := warned(st, result.Invalid)
+	lag := int64(0)
+	if p := o.DispatchLag.P99NS; p != nil {
+		lag = *p
+	}
+	note := fmt.Sprintf("lag p99 %s, invalid: %s, suspect: %s", show(float64(lag), unitNS), strings.Join(invalid, " "), strings.Join(warned(st, result.Suspect), " "))
+	if code == "" {
+		s.flag("called invalid where harmed", len(invalid) > 0 == (lag > int64(10*ms)), false, note)
+	} else {
+		s.flag("called invalid as "+code, slices.Contains(invalid, code) && st.Outcome == result.Inconclusive, false, note)
+	}
 	s.identities(o)
 	return nil
 }
 
-// spun starves the client: four busy processes on its core.
+// outOfDescriptors lets the client have 64 files, while each answer takes two seconds.
+func (r *rig) outOfDescriptors(s *sheet) error {
+	s.part = "64 descriptors"
+	var limited error
+	o, err := r.measure(setup{mode: "fixed d=2s", job: job{Segments: hold(100, 3*time.Second)},
+		during: func(pid int) { limited = unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 64, Max: 64}, nil) }})
+	if err == nil {
+		err = limited
+	}
+	if err != nil {
+		return err
+	}
+	return s.confessed(o, "descriptors")
+}
+
+// spun starves the client: four busy processes on its core, and more load than its share of the core can carry.
 func (r *rig) spun(s *sheet) error {
 	s.part = "four spinners"
 	stops := []func(){}
@@ -175,11 +201,11 @@ func (r *rig) spun(s *sheet) error {
 		}
 		stops = append(stops, func() { in.Close(); cmd.Wait() })
 	}
-	o, err := r.measure(setup{mode: "fixed d=5ms", job: job{Segments: hold(500, r.pick(2*time.Second, 12*time.Second))}, place: place{ordinary: true}})
+	o, err := r.measure(setup{mode: "fixed d=5ms", job: job{Segments: hold(20_000, r.pick(2*time.Second, 12*time.Second))}, place: place{ordinary: true}})
 	if err != nil {
 		return err
 	}
-	return s.confessed(o, false)
+	return s.confessed(o, "starved")
 }
 
 // spin keeps a core busy until standard input ends.
@@ -213,7 +239,7 @@ func (r *rig) throttled(s *sheet) error {
 	defer os.Remove(dir) // empty again: the generator has ended
 	var moved error
 	o, err := r.measure(setup{mode: "fixed d=5ms", place: place{ordinary: true},
-		job: job{Segments: hold(8000, r.pick(2*time.Second, 12*time.Second))},
+		job: job{Segments: hold(30_000, r.pick(2*time.Second, 12*time.Second))},
 		during: func(pid int) {
 			moved = os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
 		}})
@@ -223,7 +249,7 @@ func (r *rig) throttled(s *sheet) error {
 	if err != nil {
 		return err
 	}
-	return s.confessed(o, true)
+	return s.confessed(o, "throttled")
 }
 
 // newQuota makes a cgroup that may use the given percentage of a core.

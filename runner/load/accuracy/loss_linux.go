@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/perfplan/perfplan/runner/result"
@@ -172,7 +173,7 @@ func testPorts(r *rig, s *sheet) error {
 		return err
 	}
 	codes := warned(st, result.Invalid)
-	s.flag("called invalid", len(codes) > 0, false, fmt.Sprint(codes))
+	s.flag("called invalid as ports", slices.Contains(codes, "ports"), false, fmt.Sprint(codes))
 	s.flag("no failure of the target's", st.Outcome == result.Inconclusive, false, string(st.Outcome))
 	s.identities(o)
 	return nil
