@@ -74,6 +74,9 @@ func ourLoad(t *testing.T, c contest) *result.Load {
 	u.Scheme = scheme
 	req := &plans.Request{Name: "get", Method: "GET", Path: literal("/"), Expect: statusRange(200, 200),
 		Target: &plans.Target{URLs: []plans.URL{u}, TLS: plans.TLS{SkipVerify: true}}}
+	if c.Varied {
+		vary(req)
+	}
 	hosts, err := Resolve(t.Context(), req.Target)
 	if err != nil {
 		t.Fatal(err)

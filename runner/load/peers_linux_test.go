@@ -77,7 +77,7 @@ type figure struct {
 }
 
 func contests() []contest {
-	return slices.Concat(closedContests(), openContests())
+	return slices.Concat(closedContests(), variedContests(), openContests())
 }
 
 func closedContests() []contest {

@@ -43,21 +43,18 @@ var peers = []peer{
 		return wrk2Args(c, dir)
 	}, regexp.MustCompile(`(\d+) requests in`)},
 	{"wrk", func(c contest, _ string) []string {
-		if c.Rate > 0 || c.Varied {
+		if c.Rate > 0 {
 			return nil
 		}
 		return []string{"-t1", fmt.Sprint("-c", c.Conns), fmt.Sprintf("-d%.0fs", c.Seconds), c.URL}
 	}, regexp.MustCompile(`(\d+) requests in`)},
 	{"h2load", func(c contest, _ string) []string {
-		if c.Rate > 0 || c.Varied {
+		if c.Rate > 0 {
 			return nil
 		}
 		return []string{"--h1", "-t1", fmt.Sprint("-c", c.Conns), fmt.Sprintf("-D%.0f", c.Seconds), c.URL}
 	}, regexp.MustCompile(`(\d+) done`)},
 	{"oha", func(c contest, _ string) []string {
-		if c.Varied {
-			return nil
-		}
 		args := []string{"--no-tui", "--insecure", "-c", fmt.Sprint(c.Conns), "-z", fmt.Sprintf("%.0fs", c.Seconds)}
 		if c.Rate > 0 {
 			args = append(args, "-q", fmt.Sprintf("%.0f", c.Rate))
@@ -65,9 +62,6 @@ var peers = []peer{
 		return append(args, c.URL)
 	}, regexp.MustCompile(`\[200\] (\d+) responses`)},
 	{"hey", func(c contest, _ string) []string {
-		if c.Varied {
-			return nil
-		}
 		args := []string{"-c", fmt.Sprint(c.Conns), "-z", fmt.Sprintf("%.0fs", c.Seconds)}
 		if c.Rate > 0 {
 			args = append(args, "-q", fmt.Sprintf("%.4g", c.Rate/float64(c.Conns)))
@@ -75,9 +69,6 @@ var peers = []peer{
 		return append(args, c.URL)
 	}, regexp.MustCompile(`\[200\]\s+(\d+) responses`)},
 	{"fortio", func(c contest, _ string) []string {
-		if c.Varied {
-			return nil
-		}
 		return []string{"load", "-k", "-c", fmt.Sprint(c.Conns), "-t", fmt.Sprintf("%.0fs", c.Seconds), "-qps", fmt.Sprintf("%.0f", c.Rate), c.URL}
 	}, regexp.MustCompile(`All done (\d+) calls`)},
 	{"vegeta", func(c contest, _ string) []string {
@@ -107,7 +98,11 @@ func wrk2Args(c contest, dir string) []string {
 	if rate == 0 {
 		rate = 1e6
 	}
-	return []string{"-t1", "-L", "-U", fmt.Sprint("-c", c.Conns), fmt.Sprintf("-d%.0fs", c.Seconds), fmt.Sprintf("-R%.0f", rate), c.URL}
+	args := []string{"-t1", "-L", "-U", fmt.Sprint("-c", c.Conns), fmt.Sprintf("-d%.0fs", c.Seconds), fmt.Sprintf("-R%.0f", rate)}
+	if c.Varied {
+		args = append(args, "-s", variedScript(dir))
+	}
+	return append(args, c.URL)
 }
 
 func peerOf(name string) peer {
