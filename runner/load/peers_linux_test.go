@@ -40,8 +40,9 @@ type contest struct {
 	InTurn   bool
 	Varied   bool // posts that differ
 	bars     []bar
-	tools    string // an expression for those that take part beside ours; "": all
-	long     bool   // only on demand, and once
+	tools    string                                                                      // an expression for those that take part beside ours; "": all
+	long     bool                                                                        // only on demand, and once
+	run      func(t *testing.T, s *benchRig, name string, c contest) (f figure, ok bool) // nil: compete
 }
 
 // how says what of ours takes part.
@@ -77,7 +78,7 @@ type figure struct {
 }
 
 func contests() []contest {
-	return slices.Concat(closedContests(), variedContests(), openContests())
+	return slices.Concat(closedContests(), variedContests(), openContests(), countContests())
 }
 
 func closedContests() []contest {
@@ -156,7 +157,10 @@ type bout struct {
 // measure makes the runs of a contest, those of the tools in turn.
 func (s *benchRig) measure(t *testing.T, c contest, rounds int, whom *regexp.Regexp) *bout {
 	b := &bout{c, []string{ours}, map[string][]figure{}}
-	tools := regexp.MustCompile(c.tools)
+	tools, run := regexp.MustCompile(c.tools), c.run
+	if run == nil {
+		run = compete
+	}
 	for _, p := range peers {
 		if _, err := exec.LookPath(p.name); err == nil && whom.MatchString(p.name) && tools.MatchString(p.name) && p.args(c, "") != nil {
 			b.names = append(b.names, p.name)
@@ -165,7 +169,7 @@ func (s *benchRig) measure(t *testing.T, c contest, rounds int, whom *regexp.Reg
 	for range rounds {
 		for _, name := range b.names {
 			for range 3 { // some runs are void
-				if f, ok := s.compete(t, name, c); ok {
+				if f, ok := run(t, s, name, c); ok {
 					b.runs[name] = append(b.runs[name], f)
 					break
 				}

@@ -108,7 +108,11 @@ func (t *tables) add(b *bout) error {
 		if r := our / peer; !math.IsNaN(r) && !math.IsInf(r, 0) {
 			ratio = strconv.FormatFloat(r, 'f', 2, 64)
 		}
-		t.bars = append(t.bars, fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", b.Name, b.how(), bar.what, shown(our), shown(peer), ratio, bar, said, n))
+		around := n.String()
+		if bar.exact {
+			around = "–"
+		}
+		t.bars = append(t.bars, fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", b.Name, b.how(), bar.what, shown(our), shown(peer), ratio, bar, said, around))
 	}
 	for _, name := range b.names {
 		t.figures = append(t.figures, b.line(name))
@@ -177,7 +181,8 @@ func (b *bout) line(name string) string {
 }
 
 // measures has all of them in the order of the table.
-var measures = []measure{cpuTime, perSecond, resp50, resp90, resp99, serv50, lag50, lag90, allocs, rss}
+var measures = []measure{cpuTime, perSecond, resp50, resp90, resp99, serv50, lag50, lag90, allocs, rss,
+	instructions, instructionsSend, calls, callsSend}
 
 // shown has three significant digits, and no fewer than those before the point.
 func shown(x float64) string {

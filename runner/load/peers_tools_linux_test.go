@@ -110,7 +110,7 @@ func peerOf(name string) peer {
 }
 
 // compete makes one run; ok is false where its figures are void.
-func (s *benchRig) compete(t *testing.T, name string, c contest) (f figure, ok bool) {
+func compete(t *testing.T, s *benchRig, name string, c contest) (f figure, ok bool) {
 	time.Sleep(200 * time.Millisecond)
 	if name == ours {
 		return s.ourRun(t, c), true
