@@ -24,7 +24,8 @@ func TestBenchClient(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	l := ourLoad(t, c)
+	var base baseFinder
+	l := ourLoad(t, c, base.tick)
 	runtime.ReadMemStats(&after)
 	if l.Completed < l.Sent*99/100 {
 		t.Fatalf("%+v, %+v", l.Counts, l.Errors)
@@ -39,6 +40,7 @@ func TestBenchClient(t *testing.T) {
 		f.Of[resp50], f.Of[resp90], f.Of[resp99] = us(l.Response.P50NS), us(l.Response.P90NS), us(l.Response.P99NS)
 		f.Of[lag50], f.Of[lag90] = us(l.Lag.P50NS), us(l.Lag.P90NS)
 	}
+	f.BaseNS, f.LeastLagNS = base.base, *l.Lag.MinNS
 	text, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +58,11 @@ func ourSchedule(t *testing.T, c contest) *schedule.Schedule {
 			over = time.Duration(c.Requests) * time.Microsecond
 		}
 	}
-	s, err := schedule.New([]schedule.Segment{hold(rate, over)}, schedule.Uniform, 1)
+	process := schedule.Uniform
+	if c.Poisson {
+		process = schedule.Poisson
+	}
+	s, err := schedule.New([]schedule.Segment{hold(rate, over)}, process, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +70,7 @@ func ourSchedule(t *testing.T, c contest) *schedule.Schedule {
 }
 
 // ourLoad makes the run.
-func ourLoad(t *testing.T, c contest) *result.Load {
+func ourLoad(t *testing.T, c contest, look func(Tick) bool) *result.Load {
 	drain := 10 * time.Second
 	if c.Rate == 0 {
 		drain = 5 * time.Minute
@@ -82,7 +88,7 @@ func ourLoad(t *testing.T, c contest) *result.Load {
 		t.Fatal(err)
 	}
 	l, err := Run(t.Context(), Config{Hosts: hosts, Request: req, Schedule: ourSchedule(t, c), MaxInFlight: c.Conns, Timeout: 30 * time.Second,
-		Drain: drain, KeepAlive: true, Engine: c.Engine, Pacing: c.Pacing, Tick: time.Duration(c.TickNS), InTurn: c.InTurn})
+		Drain: drain, KeepAlive: true, Engine: c.Engine, Pacing: c.Pacing, Tick: time.Duration(c.TickNS), InTurn: c.InTurn, OnTick: look, TickEvery: time.Duration(c.TickEveryNS)})
 	if err != nil {
 		t.Fatal(err)
 	}

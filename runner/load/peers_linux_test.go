@@ -27,22 +27,24 @@ const (
 
 // A contest is one load that every tool is to offer.
 type contest struct {
-	Name     string
-	Server   string // a key of benchServers
-	URL      string
-	Rate     float64 // 0: as much as Conns connections carry
-	Conns    int
-	Seconds  float64
-	Requests int64 // of our closed loop; 0: as many as take about Seconds
-	Engine   string
-	Pacing   string
-	TickNS   int64
-	InTurn   bool
-	Varied   bool // posts that differ
-	bars     []bar
-	tools    string                                                                      // an expression for those that take part beside ours; "": all
-	long     bool                                                                        // only on demand, and once
-	run      func(t *testing.T, s *benchRig, name string, c contest) (f figure, ok bool) // nil: compete
+	Name        string
+	Server      string // a key of benchServers
+	URL         string
+	Rate        float64 // 0: as much as Conns connections carry
+	Conns       int
+	Seconds     float64
+	Requests    int64 // of our closed loop; 0: as many as take about Seconds
+	Engine      string
+	Pacing      string
+	TickNS      int64
+	InTurn      bool
+	Varied      bool // posts that differ
+	Poisson     bool
+	TickEveryNS int64 // of looks at the run
+	bars        []bar
+	tools       string                                                                      // an expression for those that take part beside ours; "": all
+	long        bool                                                                        // only on demand, and once
+	run         func(t *testing.T, s *benchRig, name string, c contest) (f figure, ok bool) // nil: compete
 }
 
 // how says what of ours takes part.
@@ -72,13 +74,15 @@ const (
 
 // A figure is what one run came to.
 type figure struct {
-	Requests int64
-	Of       map[measure]float64 // what is not known is not there
-	noise    noise
+	Requests   int64
+	BaseNS     int64               // of ours: its time 0 on CLOCK_MONOTONIC, or a little more
+	LeastLagNS int64               // of ours
+	Of         map[measure]float64 // what is not known is not there
+	noise      noise
 }
 
 func contests() []contest {
-	return slices.Concat(closedContests(), variedContests(), openContests(), countContests())
+	return slices.Concat(closedContests(), variedContests(), openContests(), countContests(), arrivalContests())
 }
 
 func closedContests() []contest {

@@ -49,6 +49,8 @@ server { listen %[3]s ssl backlog=4096; ssl_certificate %[1]s/cert.pem; ssl_cert
 		s.child(t, nil, nginx, "-c", conf)
 		s.urls["nginx"], s.urls["nginx-tls"] = "http://"+plain+"/", "https://"+secure+"/"
 	}
+	s.urls["kts"] = s.knownServer(t, "fixed d=0s")
+	s.urls["kts-stalls"] = s.knownServer(t, "bimodal d=0s d2=100ms m=200")
 	for _, url := range s.urls {
 		awaitServer(t, url)
 	}
