@@ -25,7 +25,11 @@ func TestBenchClient(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var base baseFinder
-	l := ourLoad(t, c, base.tick)
+	look, soak := base.tick, newSoaker(t, c.Seconds)
+	if c.Soak {
+		look = soak.tick
+	}
+	l := ourLoad(t, c, look)
 	runtime.ReadMemStats(&after)
 	if l.Completed < l.Sent*99/100 {
 		t.Fatalf("%+v, %+v", l.Counts, l.Errors)
@@ -40,6 +44,10 @@ func TestBenchClient(t *testing.T) {
 		f.Of[resp50], f.Of[resp90], f.Of[resp99] = us(l.Response.P50NS), us(l.Response.P90NS), us(l.Response.P99NS)
 		f.Of[lag50], f.Of[lag90] = us(l.Lag.P50NS), us(l.Lag.P90NS)
 	}
+	if c.Rate > 0 {
+		f.Of[sentInTime] = inTime(l)
+	}
+	soak.figures(f.Of)
 	f.BaseNS, f.LeastLagNS = base.base, *l.Lag.MinNS
 	text, err := json.Marshal(f)
 	if err != nil {

@@ -39,6 +39,7 @@ type contest struct {
 	TickNS      int64
 	InTurn      bool
 	Varied      bool // posts that differ
+	Soak        bool // looks at its memory each second
 	Poisson     bool
 	TickEveryNS int64 // of looks at the run
 	bars        []bar
@@ -82,7 +83,7 @@ type figure struct {
 }
 
 func contests() []contest {
-	return slices.Concat(closedContests(), variedContests(), openContests(), countContests(), arrivalContests())
+	return slices.Concat(closedContests(), variedContests(), openContests(), countContests(), arrivalContests(), soakContests())
 }
 
 func closedContests() []contest {

@@ -182,7 +182,7 @@ func (b *bout) line(name string) string {
 
 // measures has all of them in the order of the table.
 var measures = []measure{cpuTime, perSecond, resp50, resp90, resp99, serv50, lag50, lag90, allocs, rss,
-	instructions, instructionsSend, calls, callsSend, serverLag99, gapsCV, gapsFit}
+	instructions, instructionsSend, calls, callsSend, serverLag99, gapsCV, gapsFit, sentInTime, soakAllocs, rssGrowth}
 
 // shown has three significant digits, and no fewer than those before the point.
 func shown(x float64) string {
