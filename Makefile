@@ -1,6 +1,6 @@
 # make test   installs what the tests need (Chromium, where apt-get and root are there) and runs all of them
 # make bench  runs the benchmarks
-# make bench-engine  compares the load engine with the tools on PATH (wrk2, vegeta, hey, k6, h2load, fortio, oha), ROUNDS times
+# make bench-engine  compares the load engine with the tools on PATH (wrk2, vegeta, hey, k6, h2load, fortio, oha), ROUNDS times, and judges it by its bars; docs/performance.md has the variables
 # make check  runs every check, as CI does
 # make accuracy  checks the load engine against servers whose truth is known; ARGS='--peers' runs other tools beside it
 
