@@ -36,7 +36,21 @@ func New() *Hist { return &Hist{} }
 // Record adds one sample of ns nanoseconds. No sample is ever lost: one above
 // Highest goes into the top bucket, with its value kept for Max and Mean, and a
 // negative one is recorded as 0; both are counted in Clipped.
-func (h *Hist) Record(ns int64) { h.RecordN(ns, 1) }
+func (h *Hist) Record(ns int64) {
+	if h.buckets == nil || uint64(ns) > uint64(Highest) || h.count == math.MaxInt64 {
+		h.RecordN(ns, 1)
+		return
+	}
+	i := bucketOf(ns)
+	h.buckets[i]++
+	h.low, h.high = min(h.low, i), max(h.high, i+1)
+	if h.count == 0 || ns < h.min {
+		h.min = ns
+	}
+	h.max = max(h.max, ns)
+	h.count++
+	h.addSum(0, uint64(ns))
+}
 
 // RecordN adds n samples of ns nanoseconds each; n < 1 adds nothing. The count
 // stops at math.MaxInt64.

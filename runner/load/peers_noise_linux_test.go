@@ -81,7 +81,7 @@ type listener struct {
 type threadTimes struct{ ran, waited int64 }
 
 func (s *benchRig) listen() *listener {
-	l := &listener{rig: s, start: time.Now(), stop: make(chan struct{}), threads: make(chan map[string]threadTimes, 1), ownCPU: s.ownCPU(), waited: pressure()}
+	l := &listener{rig: s, start: time.Now(), stop: make(chan struct{}), threads: make(chan map[string]threadTimes, 1), ownCPU: s.ownCPU(), waited: machinePressure()}
 	l.busy, l.stolen, l.all = machineTimes()
 	return l
 }
@@ -111,7 +111,7 @@ func (l *listener) end(cpu time.Duration) (n noise) {
 	own := (cpu + l.rig.ownCPU() - l.ownCPU).Seconds()
 	n.others = max(0, (busy-l.busy)/100-own) / wall // USER_HZ is 100
 	n.steal = (stolen - l.stolen) / max(all-l.all, 1)
-	n.pressure = (pressure() - l.waited) / wall
+	n.pressure = (machinePressure() - l.waited) / wall
 	text, _ := os.ReadFile("/proc/loadavg")
 	fmt.Sscan(string(text), &n.load)
 	var busiest threadTimes
@@ -189,8 +189,8 @@ func machineTimes() (busy, steal, all float64) {
 	return busy, steal, all
 }
 
-// pressure is for how long some task had no core, in s, since the machine's start; NaN where it is not counted.
-func pressure() float64 {
+// machinePressure is for how long some task had no core, in s, since the machine's start; NaN where it is not counted.
+func machinePressure() float64 {
 	text, _ := os.ReadFile("/proc/pressure/cpu")
 	_, rest, _ := strings.Cut(string(text), "total=")
 	var us float64

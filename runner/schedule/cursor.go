@@ -16,6 +16,7 @@ type Cursor struct {
 	next   int64 // index of the next arrival to give
 	stride int64
 	span   int
+	end    int64   // index of the first arrival after that span; 0: not known yet
 	p      process // poisson only
 	drawn  int64   // arrivals taken from p
 }
@@ -45,21 +46,25 @@ func (s *Schedule) Shard(i, n int) (*Cursor, error) {
 // Next returns the offset of the next arrival from the start of the stage and
 // the index of its segment; ok is false after the last.
 func (c *Cursor) Next() (offset time.Duration, segment int, ok bool) {
-	if c.next >= c.s.len {
+	s := c.s
+	if c.next >= s.len {
 		return 0, 0, false
 	}
-	spans := c.s.spans
-	for c.next >= spans[c.span].First+spans[c.span].Count {
-		c.span++
+	for c.next >= c.end {
+		sp := &s.spans[c.span]
+		c.end = sp.First + sp.Count
+		if c.next >= c.end {
+			c.span++
+		}
 	}
 	r := float64(c.next)
-	if c.s.arrivals == Poisson {
+	if s.arrivals == Poisson {
 		for ; c.drawn <= c.next; c.drawn++ {
 			r, _ = c.p.next()
 		}
 	}
-	c.next += min(c.stride, c.s.len-c.next)
-	return c.s.offset(c.span, r), c.span, true
+	c.next += min(c.stride, s.len-c.next)
+	return s.offset(c.span, r), c.span, true
 }
 
 // Index returns the index in the whole schedule of the arrival that Next will
