@@ -116,7 +116,7 @@ func newLoop(e *engine) (path, string, error) {
 			group.close()
 			return nil, fmt.Sprintf("the event loop cannot wait for sockets: %v", err), nil
 		}
-		l.advance()
+		l.next, l.more = math.MinInt64, true
 		group.all = append(group.all, l)
 	}
 	return group, "", nil
@@ -133,6 +133,7 @@ func (g *loops) start(offered chan<- int64) {
 	g.working.Store(int32(len(g.all)))
 	for _, l := range g.all {
 		l.wall.base = l.base
+		l.advance(-1)
 		go l.run()
 	}
 }
@@ -229,9 +230,15 @@ func (l *loop) run() {
 }
 
 // advance moves on to the next arrival to wake for.
-func (l *loop) advance() {
-	offset, _, ok := l.share.Next()
-	l.next, l.more = int64(offset), ok
+func (l *loop) advance(after int64) {
+	if len(l.group.all) == 1 { // nobody else takes arrivals
+		l.next, l.more = l.queue.next.intended, l.queue.more
+		return
+	}
+	for l.more && l.next <= after {
+		offset, _, ok := l.share.Next()
+		l.next, l.more = int64(offset), ok
+	}
 }
 
 // offer takes up the arrivals that are due, some of them if they are many; again
@@ -262,9 +269,7 @@ func (l *loop) offer(now int64) (again bool) {
 			l.report(&sample{job: j, outcome: dropped})
 		}
 	}
-	for l.more && l.next <= frontier {
-		l.advance()
-	}
+	l.advance(frontier)
 	if end := int64(l.cfg.Schedule.Duration()); !l.more && now >= end && l.queue.exhausted() {
 		l.endOffering(end)
 	}

@@ -17,20 +17,21 @@ type job struct {
 }
 
 // A ledger has the arrivals that came due and were not sent, in order. Those
-// that wait are no list but a second cursor behind the dispatcher's, so a
-// backlog of hours takes no memory and keeps every intended time.
+// that wait are no list but a second cursor behind the first, so a backlog of hours
+// takes no memory and keeps every intended time.
 type ledger struct {
 	mu       sync.Mutex
 	hosts    int64
 	max      int
 	drop     bool
 	inTurn   bool
-	feed     *schedule.Cursor // after the next arrival to come due, where offerDue is used
-	next     int64            // its intended time
-	more     bool             // there is one
-	cursor   *schedule.Cursor // next arrival to send
-	due      int64            // arrivals that came due
-	backlog  int64            // those of them that wait
+	feed     schedule.Cursor // after the next arrival to come due
+	before   schedule.Cursor // at it
+	next     job             // it
+	more     bool            // there is one
+	cursor   schedule.Cursor // next arrival to send, while backlog > 0
+	due      int64           // arrivals that came due
+	backlog  int64           // those of them that wait
 	dropped  int64
 	full     int64 // when the bound was found reached, while backlog > 0
 	inFlight int
@@ -44,7 +45,7 @@ type ledger struct {
 
 func newLedger(s *schedule.Schedule, hosts, maxInFlight int, drop bool) *ledger {
 	spans := s.Segments()
-	q := &ledger{hosts: int64(hosts), max: maxInFlight, drop: drop, feed: s.Cursor(), cursor: s.Cursor(), quiet: make(chan struct{})}
+	q := &ledger{hosts: int64(hosts), max: maxInFlight, drop: drop, feed: *s.Cursor(), quiet: make(chan struct{})}
 	q.level.area = make([]float64, len(spans))
 	for _, span := range spans {
 		q.level.ends = append(q.level.ends, int64(span.End))
@@ -55,8 +56,16 @@ func newLedger(s *schedule.Schedule, hosts, maxInFlight int, drop bool) *ledger 
 
 // advance moves on to the next arrival to come due.
 func (q *ledger) advance() {
-	offset, _, ok := q.feed.Next()
-	q.next, q.more = int64(offset), ok
+	if q.backlog == 0 {
+		q.before = q.feed
+	}
+	q.next, q.more = q.jobAt(&q.feed)
+}
+
+func (q *ledger) jobAt(c *schedule.Cursor) (j job, ok bool) {
+	index := c.Index()
+	offset, segment, ok := c.Next()
+	return job{index: index, intended: int64(offset), segment: int32(segment), host: int32(index % q.hosts)}, ok
 }
 
 // A seat makes one request at a time, to one host.
@@ -130,30 +139,32 @@ func (q *queue[S]) offer(now int64) (j job, w S, send, dropped bool) {
 func (q *queue[S]) offerDue(thread int, now, frontier int64) (j job, w S, due, send, dropped bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.more || q.next > frontier {
+	if !q.more || q.next.intended > frontier {
 		return j, w, false, false, false
 	}
-	q.advance()
 	j, w, send, dropped = q.take(thread, now)
 	return j, w, true, send, dropped
 }
 
 func (q *queue[S]) take(thread int, now int64) (j job, w S, send, dropped bool) {
 	q.due++
-	if q.backlog > 0 || q.inFlight >= q.max {
-		if q.drop {
-			j = q.pop()
-			j.capped = true
-			q.dropped++
-			return j, w, false, true
-		}
+	full := q.backlog > 0 || q.inFlight >= q.max
+	if full && !q.drop {
 		if q.backlog == 0 {
-			q.full = now
+			q.full, q.cursor = now, q.before
 		}
 		q.backlog++
+		q.advance()
 		return j, w, false, false
 	}
-	j = q.pop()
+	j = q.next
+	q.meant.see(j.intended)
+	q.advance()
+	if full {
+		j.capped = true
+		q.dropped++
+		return j, w, false, true
+	}
 	q.sent.see(now)
 	q.level.move(now, q.inFlight, 1)
 	q.inFlight++
@@ -167,12 +178,15 @@ func (q *ledger) exhausted() bool {
 	return !q.more
 }
 
-// pop returns the arrival at the cursor. There is one: it came due.
+// pop takes the first arrival that waits. There is one.
 func (q *ledger) pop() job {
-	index := q.cursor.Index()
-	offset, segment, _ := q.cursor.Next()
-	q.meant.see(int64(offset))
-	return job{index: index, intended: int64(offset), segment: int32(segment), host: int32(index % q.hosts)}
+	j, _ := q.jobAt(&q.cursor)
+	j.capped = true
+	q.meant.see(j.intended)
+	if q.backlog--; q.backlog == 0 {
+		q.before = q.cursor
+	}
+	return j
 }
 
 // popIdle takes an idle seat of the host, of the thread's own if it can; nil: a new
@@ -217,10 +231,8 @@ func (q *queue[S]) release(w S, now int64) (j job, to S, send, stay bool) {
 		}
 		return j, to, false, q.park(w)
 	}
-	q.backlog--
 	j = q.pop()
 	q.sent.see(now)
-	j.capped = true
 	j.waiting = max(0, now-max(j.intended, q.full))
 	if j.host == w.at() {
 		return j, w, true, true
@@ -289,9 +301,7 @@ func (q *ledger) waste(n int64) []job {
 	jobs := make([]job, min(n, q.backlog))
 	for i := range jobs {
 		jobs[i] = q.pop()
-		jobs[i].capped = true
 	}
-	q.backlog -= int64(len(jobs))
 	q.dropped += int64(len(jobs))
 	return jobs
 }
