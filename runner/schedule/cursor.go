@@ -17,6 +17,8 @@ type Cursor struct {
 	stride int64
 	span   int
 	end    int64   // index of the first arrival after that span; 0: not known yet
+	rate   float64 // of that span if it is a hold of uniform arrivals, else 0
+	first  float64 // R at its start
 	p      process // poisson only
 	drawn  int64   // arrivals taken from p
 }
@@ -50,12 +52,8 @@ func (c *Cursor) Next() (offset time.Duration, segment int, ok bool) {
 	if c.next >= s.len {
 		return 0, 0, false
 	}
-	for c.next >= c.end {
-		sp := &s.spans[c.span]
-		c.end = sp.First + sp.Count
-		if c.next >= c.end {
-			c.span++
-		}
+	if c.next >= c.end {
+		c.enter()
 	}
 	r := float64(c.next)
 	if s.arrivals == Poisson {
@@ -64,7 +62,26 @@ func (c *Cursor) Next() (offset time.Duration, segment int, ok bool) {
 		}
 	}
 	c.next += min(c.stride, s.len-c.next)
+	if c.rate > 0 {
+		sp := &s.spans[c.span]
+		if offset, ok := sp.hold(r - c.first); ok {
+			return offset, c.span, true
+		}
+	}
 	return s.offset(c.span, r), c.span, true
+}
+
+// enter moves on to the span of the next arrival. There is one.
+func (c *Cursor) enter() {
+	sp := &c.s.spans[c.span]
+	for c.end = sp.First + sp.Count; c.next >= c.end; c.end = sp.First + sp.Count {
+		c.span++
+		sp = &c.s.spans[c.span]
+	}
+	c.rate, c.first = 0, c.s.integral[c.span]
+	if sp.From == sp.To && c.s.arrivals == Uniform {
+		c.rate = sp.From
+	}
 }
 
 // Index returns the index in the whole schedule of the arrival that Next will

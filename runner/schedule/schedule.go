@@ -216,19 +216,32 @@ func (s *Schedule) offset(j int, r float64) time.Duration {
 	if u <= 0 {
 		return sp.Start
 	}
-	t := u / sp.From // of a hold, to the same bit as of a ramp from and to the same rate
-	if sp.To != sp.From {
-		a := (sp.To - sp.From) / sp.Over.Seconds()
-		root := float64(sp.From*sp.From) + float64(2*a*u)
-		t = 2 * u / (sp.From + math.Sqrt(max(root, 0)))
-	}
-	ns := float64(t * 1e9)
-	if !(ns < float64(sp.Over)-0.5) { // a ramp down to 0 may end in 0/0
+	if sp.To == sp.From {
+		if offset, ok := sp.hold(u); ok {
+			return offset
+		}
 		return sp.End - 1
 	}
+	a := (sp.To - sp.From) / sp.Over.Seconds()
+	root := float64(sp.From*sp.From) + float64(2*a*u)
+	t := 2 * u / (sp.From + math.Sqrt(max(root, 0)))
+	if offset, ok := sp.after(t); ok {
+		return offset
+	}
+	return sp.End - 1 // a ramp down to 0 may end in 0/0
+}
+
+// hold is the offset at which a span with one rate has had u arrivals, to the same
+// bit as of a ramp from and to that rate; ok is false where it is not before the
+// end.
+func (sp *Span) hold(u float64) (offset time.Duration, ok bool) { return sp.after(u / sp.From) }
+
+// after is the offset t seconds after the span's start, to the nearest ns.
+func (sp *Span) after(t float64) (offset time.Duration, ok bool) {
+	ns := float64(t * 1e9)
 	whole := int64(ns)
 	if ns-float64(whole) >= 0.5 {
 		whole++
 	}
-	return sp.Start + time.Duration(whole)
+	return sp.Start + time.Duration(whole), ns < float64(sp.Over)-0.5 && ns >= 0
 }
