@@ -32,6 +32,7 @@ type auditor struct {
 	frozen   int64    // sum of long delays that no wait for a core explains
 	delay    *float64 // run delay at the last look
 	quota    quota
+	proc     procfs
 	open     peak // descriptors
 	timeWait peak // sockets
 	ended    atomic.Bool
@@ -93,21 +94,21 @@ func (a *auditor) heartbeat() {
 			a.look()
 		}
 	}
-	a.quota.look()
+	a.quota.look(&a.proc)
 }
 
 func (a *auditor) look() {
-	a.open.see(openDescriptors())
-	a.timeWait.see(timeWaitSockets())
-	a.delay = runDelay()
-	a.quota.look()
+	a.open.see(a.proc.openDescriptors())
+	a.timeWait.see(a.proc.timeWaitSockets())
+	a.delay = a.proc.runDelay()
+	a.quota.look(&a.proc)
 }
 
 // explain finds out whether the process waited for a core during a long pause.
 // Where it did not, it stood still: a stopped process waits for nothing.
 func (a *auditor) explain(late int64) {
 	before := a.delay
-	a.delay = runDelay()
+	a.delay = a.proc.runDelay()
 	if d := difference(before, a.delay); d != nil && *d*1e9 < float64(late)/2 {
 		a.frozen += late
 	}
@@ -116,15 +117,14 @@ func (a *auditor) explain(late int64) {
 // A quota sums up for how long the cgroup of this process was kept from running.
 // The process may be moved to another one, whose earlier counts are not its own.
 type quota struct {
-	group             string
 	ns, periods       *float64 // at the last look
 	allNS, allPeriods float64
 	known             bool
 }
 
-func (q *quota) look() {
-	group, ns, periods := throttled()
-	if group == q.group {
+func (q *quota) look(p *procfs) {
+	ns, periods, moved := p.throttled()
+	if !moved {
 		if d := difference(q.ns, ns); d != nil {
 			q.allNS += *d
 		}
@@ -133,7 +133,7 @@ func (q *quota) look() {
 		}
 	}
 	q.known = q.known || ns != nil
-	q.group, q.ns, q.periods = group, ns, periods
+	q.ns, q.periods = ns, periods
 }
 
 func (a *auditor) stop() result.Audit {

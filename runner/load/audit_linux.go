@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 )
 
 func readUsage() usage {
-	u := usage{runDelay: runDelay(), pressure: pressure("/proc/pressure/cpu"), tcp: tcpCounters("/proc/self/net")}
+	u := usage{runDelay: new(procfs).runDelay(), pressure: pressure("/proc/pressure/cpu"), tcp: tcpCounters("/proc/self/net")}
 	var ru unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &ru) == nil {
 		cpu := float64(ru.Utime.Nano()+ru.Stime.Nano()) / 1e9
@@ -24,28 +23,6 @@ func readUsage() usage {
 	}
 	u.steal, u.ticks = machineTicks()
 	return u
-}
-
-// runDelay sums the second figure of each thread's schedstat: ns that it was
-// ready to run and had no core. Threads that ended are missing.
-func runDelay() *float64 {
-	files, _ := filepath.Glob("/proc/self/task/*/schedstat")
-	sum, known := 0.0, false
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		fields := bytes.Fields(text)
-		if err != nil || len(fields) < 2 {
-			continue
-		}
-		if ns, err := strconv.ParseFloat(string(fields[1]), 64); err == nil {
-			sum += ns / 1e9
-			known = true
-		}
-	}
-	if !known {
-		return nil
-	}
-	return &sum
 }
 
 // machineTicks reads the first line of /proc/stat: user nice system idle iowait
@@ -89,41 +66,6 @@ func pressure(file string) *float64 {
 	return &us
 }
 
-// throttled returns for how long this process's cgroup, or one above it, was kept
-// from running, in ns, and in how many periods: of cgroup v2, else of v1's cpu
-// controller. A limit above holds for all below, and the counters of each are its
-// own, so they add up.
-func throttled() (group string, ns, periods *float64) {
-	text, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return "", nil, nil
-	}
-	for line := range strings.Lines(string(text)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(parts) != 3 {
-			continue
-		}
-		root := ""
-		switch {
-		case parts[0] == "0" && parts[1] == "":
-			root = "/sys/fs/cgroup"
-		case strings.Contains(","+parts[1]+",", ",cpu,"):
-			root = "/sys/fs/cgroup/cpu"
-		default:
-			continue
-		}
-		group += line
-		for dir := filepath.Join("/", parts[2]); ; dir = filepath.Dir(dir) {
-			t, n := throttledIn(filepath.Join(root, dir, "cpu.stat"))
-			ns, periods = both(ns, t), both(periods, n)
-			if dir == "/" {
-				break
-			}
-		}
-	}
-	return group, ns, periods
-}
-
 // both adds up what is known.
 func both(a, b *float64) *float64 {
 	if a == nil || b == nil {
@@ -131,32 +73,6 @@ func both(a, b *float64) *float64 {
 	}
 	sum := *a + *b
 	return &sum
-}
-
-// throttledIn reads throttled_usec (v2) or throttled_time (v1, ns), and
-// nr_throttled.
-func throttledIn(file string) (ns, periods *float64) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, nil
-	}
-	for line := range strings.Lines(string(text)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		v, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			continue
-		}
-		switch name {
-		case "throttled_usec":
-			v *= 1e3
-			ns = &v
-		case "throttled_time":
-			ns = &v
-		case "nr_throttled":
-			periods = &v
-		}
-	}
-	return ns, periods
 }
 
 // tcpCounters reads the counters of a network namespace: lines in pairs, of names
@@ -191,35 +107,6 @@ func tcpCounters(dir string) *result.TCP {
 		}
 	}
 	return t
-}
-
-// openDescriptors counts the files and sockets of this process.
-func openDescriptors() (int64, bool) {
-	d, err := os.Open("/proc/self/fd")
-	if err != nil {
-		return 0, false
-	}
-	defer d.Close()
-	names, err := d.Readdirnames(-1)
-	return int64(len(names)) - 1, err == nil // less the folder itself
-}
-
-// timeWaitSockets reads the line "TCP: inuse 5 orphan 0 tw 3 alloc 7 mem 1".
-func timeWaitSockets() (int64, bool) { return timeWaitIn("/proc/self/net/sockstat") }
-
-func timeWaitIn(file string) (int64, bool) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0, false
-	}
-	for line := range strings.Lines(string(text)) {
-		fields := strings.Fields(line)
-		if i := slices.Index(fields, "tw"); len(fields) > 0 && fields[0] == "TCP:" && i > 0 && i+1 < len(fields) {
-			n, err := strconv.ParseInt(fields[i+1], 10, 64)
-			return n, err == nil
-		}
-	}
-	return 0, false
 }
 
 // descriptorLimit is how many descriptors the process may have.

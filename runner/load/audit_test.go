@@ -39,12 +39,12 @@ func TestThrottledIn(t *testing.T) {
 		{"nr_periods 0\n", -1, -1},
 		{"throttled_time many\n", -1, -1},
 	} {
-		ns, periods := throttledIn(fixture(t, "cpu.stat", c.text))
+		ns, periods := new(procfs).throttledIn(fixture(t, "cpu.stat", c.text))
 		if !is(ns, c.ns) || !is(periods, c.periods) {
 			t.Errorf("throttledIn(%q) = %v, %v, want %v, %v", c.text, ns, periods, c.ns, c.periods)
 		}
 	}
-	if ns, periods := throttledIn("/no/such/file"); ns != nil || periods != nil {
+	if ns, periods := new(procfs).throttledIn("/no/such/file"); ns != nil || periods != nil {
 		t.Error("a missing file: want unknown")
 	}
 }
@@ -86,11 +86,23 @@ func TestTCPCounters(t *testing.T) {
 }
 
 func TestTimeWait(t *testing.T) {
-	if n, ok := timeWaitIn(fixture(t, "sockstat", "sockets: used 31\nTCP: inuse 5 orphan 0 tw 42 alloc 7 mem 1\n")); !ok || n != 42 {
+	if n, ok := new(procfs).timeWaitIn(fixture(t, "sockstat", "sockets: used 31\nTCP: inuse 5 orphan 0 tw 42 alloc 7 mem 1\n")); !ok || n != 42 {
 		t.Errorf("timeWaitIn = %d, %v, want 42", n, ok)
 	}
-	if _, ok := timeWaitIn(fixture(t, "sockstat", "UDP: inuse 5\n")); ok {
+	if _, ok := new(procfs).timeWaitIn(fixture(t, "sockstat", "UDP: inuse 5\n")); ok {
 		t.Error("no line for TCP: want unknown")
+	}
+}
+
+// What the auditor looks at several times a second does not allocate more than a few words.
+func TestLookAllocatesLittle(t *testing.T) { // not parallel, since it counts allocations
+	a := newAuditor(func() int64 { return 0 })
+	a.look()
+	if n := testing.AllocsPerRun(20, a.look); n > 10 {
+		t.Errorf("a look allocates %v times, want 10 at most", n)
+	}
+	if a.delay == nil || *a.delay < 0 || a.open.n == nil || a.timeWait.n == nil {
+		t.Errorf("look: run delay %v, descriptors %v, TIME_WAIT %v, want all known", a.delay, a.open.n, a.timeWait.n)
 	}
 }
 
