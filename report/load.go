@@ -236,7 +236,8 @@ func networkPart(l *result.Load) part {
 	for _, row := range []struct {
 		name string
 		d    result.Distribution
-	}{{"TCP connect", w.Connect}, {"TLS handshake", w.TLS}, {"first byte − sent", w.FirstByte}} {
+	}{{"name look-up", w.DNS}, {"TCP connect", w.Connect}, {"TLS handshake", w.TLS}, {"sending the request", w.Send},
+		{"first byte − sent", w.FirstByte}, {"last byte − first byte", w.Body}} {
 		if row.d.Count > 0 {
 			t.Rows = append(t.Rows, distributionRow(row.name, "", row.d))
 		}

@@ -37,6 +37,7 @@ type lane struct {
 	busy   bool // it connects, shakes hands, or has bytes left to write
 
 	began    int64 // when it began to connect
+	pieces   int64 // when the first piece of the request was written, if it was not all
 	secure   *tls.Conn
 	wire     *wire
 	req, out []byte // out is the rest of req to be written
@@ -187,7 +188,7 @@ func metItself(fd int, peer unix.Sockaddr) bool {
 
 // send writes the request of the lane's arrival.
 func (l *loop) send(ln *lane) {
-	ln.state, ln.sendErr = laneSending, nil
+	ln.state, ln.sendErr, ln.pieces = laneSending, nil, 0
 	ln.req, _ = l.render.render(ln.req, int(ln.to), ln.index)
 	ln.out = ln.req
 	ln.resp.known = &l.heads[ln.to]
@@ -209,6 +210,9 @@ func (l *loop) flush(ln *lane) {
 		}
 		ln.bytesOut += int64(n)
 		ln.out = ln.out[n:]
+		if ln.pieces == 0 && (len(ln.out) > 0 || ln.wire.waits()) {
+			ln.pieces = l.now()
+		}
 		if err == syscall.EAGAIN {
 			l.setBusy(ln, true)
 			return
@@ -218,6 +222,10 @@ func (l *loop) flush(ln *lane) {
 	l.setBusy(ln, false)
 	if ln.sendErr != nil {
 		l.receive(ln, true) // the peer may have answered before it went away
+		return
+	}
+	if ln.whole = true; ln.pieces > 0 {
+		ln.sending = l.now() - ln.pieces
 	}
 }
 
@@ -303,7 +311,7 @@ func (l *loop) silent(ln *lane) bool {
 
 // answered ends the request: its answer is complete.
 func (l *loop) answered(ln *lane, clean bool, at int64) {
-	ln.status, ln.bodyBytes = ln.resp.status, ln.resp.bodyBytes
+	ln.status, ln.bodyBytes = int32(ln.resp.status), ln.resp.bodyBytes
 	keep := clean && ln.resp.keepAlive && l.keepAlive && ln.sendErr == nil && len(ln.out) == 0 && !ln.wire.waits()
 	l.finish(ln, l.check.check(&ln.resp), keep, at)
 }

@@ -33,6 +33,7 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 	l.Wire.Connect = distribution(a.connect, -1, "")
 	l.Wire.TLS = distribution(a.tls, -1, "")
 	l.Wire.FirstByte = distribution(a.first, -1, "")
+	a.phases.record(&l.Wire)
 	for code, n := range a.status {
 		if n > 0 {
 			l.Status[strconv.Itoa(code)] = n

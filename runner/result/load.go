@@ -133,16 +133,21 @@ type Host struct {
 
 // Wire is what went over the network.
 type Wire struct {
-	Attempts  int64        `json:"attempts"`  // requests begun on a connection, hops of redirects included
-	Opened    int64        `json:"opened"`    // connections opened
-	Reused    int64        `json:"reused"`    // requests sent on a connection used before
-	Redirects int64        `json:"redirects"` // hops followed
-	BytesOut  int64        `json:"bytes_out"`
-	BytesIn   int64        `json:"bytes_in"`
-	BodyBytes int64        `json:"body_bytes"`
-	Connect   Distribution `json:"connect"` // TCP connect time
-	TLS       Distribution `json:"tls"`
-	FirstByte Distribution `json:"first_byte"` // first byte of the answer − sent
+	Attempts  int64 `json:"attempts"`  // requests begun on a connection, hops of redirects included
+	Opened    int64 `json:"opened"`    // connections opened
+	Reused    int64 `json:"reused"`    // requests sent on a connection used before
+	Redirects int64 `json:"redirects"` // hops followed
+	BytesOut  int64 `json:"bytes_out"`
+	BytesIn   int64 `json:"bytes_in"`
+	BodyBytes int64 `json:"body_bytes"`
+
+	// The phases of requests. DNS, Connect and TLS have one time for each look-up of a name and each connection opened.
+	DNS       Distribution `json:"dns"`        // look-up of a name, at the start; none for IP addresses
+	Connect   Distribution `json:"connect"`    // TCP connect time
+	TLS       Distribution `json:"tls"`        // handshake
+	Send      Distribution `json:"send"`       // first byte of the request handed to the system → the last; 0: in one piece
+	FirstByte Distribution `json:"first_byte"` // first byte of the (first) answer − sent
+	Body      Distribution `json:"body"`       // first byte of a complete answer → its last; 0: in one piece; none with redirects
 }
 
 // A Second is one second of a load stage.
