@@ -248,6 +248,14 @@ func networkPart(l *result.Load) part {
 	return p
 }
 
+// timeoutFrom says what the timeout counts from.
+func timeoutFrom(l *result.Load) string {
+	if l.TimeoutFrom == "intended" {
+		return " from the intended time"
+	}
+	return " from the send"
+}
+
 // auditPart shows what the load generator knows of its own part in the figures, and how it was set.
 func auditPart(l *result.Load) part {
 	a := l.Audit
@@ -274,7 +282,7 @@ func auditPart(l *result.Load) part {
 	if !l.KeepAlive {
 		keep = "a new connection each time"
 	}
-	settings := []string{"engine " + orText(l.Engine, na), fmt.Sprintf("seed %d", l.Seed), "timeout " + duration(float64(l.TimeoutNS)) + " from the send", keep,
+	settings := []string{"engine " + orText(l.Engine, na), fmt.Sprintf("seed %d", l.Seed), "timeout " + duration(float64(l.TimeoutNS)) + timeoutFrom(l), keep,
 		"drain took " + duration(float64(l.DrainNS))}
 	lines := []string{
 		fmt.Sprintf("%s of %s arrivals found the bound of %s in flight reached; %s in flight on average. Dispatch lag, the generator's own delay: p99 %s. Its CPU: %s of a core; its threads waited for one %s of the time.",

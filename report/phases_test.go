@@ -35,3 +35,13 @@ func TestTimesOnTheWire(t *testing.T) {
 		}
 	}
 }
+
+// The settings say what the timeout counts from; records that do not are of runs that had one clock.
+func TestTimeoutClockShown(t *testing.T) {
+	for from, want := range map[string]string{"": "timeout 2 s from the send,", "sent": "timeout 2 s from the send,", "intended": "timeout 2 s from the intended time,"} {
+		lines := strings.Join(auditPart(&result.Load{TimeoutNS: 2e9, TimeoutFrom: from}).Lines, "\n")
+		if !strings.Contains(lines, want) {
+			t.Errorf("timeout from %q is shown as %q, want %q in it", from, lines, want)
+		}
+	}
+}

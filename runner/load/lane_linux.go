@@ -44,24 +44,34 @@ type lane struct {
 	resp     response
 	sendErr  error
 
+	until         int64 // when the time of the request is up
 	before, after *lane // in the lineup
 }
 
 func (ln *lane) at() int32       { return ln.to }
 func (ln *lane) connected() bool { return ln.fd >= 0 }
 
-// A lineup has the lanes with a request under way, in the order of the sends:
-// with one timeout for all, the first is the next whose time is up.
+// A lineup has the lanes with a request under way, the next whose time is up
+// first. With one timeout for all and one clock that is nearly always the order
+// of the sends.
 type lineup struct{ first, last *lane }
 
 func (q *lineup) add(ln *lane) {
-	ln.before, ln.after = q.last, nil
-	if q.last != nil {
-		q.last.after = ln
-	} else {
-		q.first = ln
+	before := q.last
+	for before != nil && before.until > ln.until {
+		before = before.before
 	}
-	q.last = ln
+	ln.before = before
+	if before != nil {
+		ln.after, before.after = before.after, ln
+	} else {
+		ln.after, q.first = q.first, ln
+	}
+	if ln.after != nil {
+		ln.after.before = ln
+	} else {
+		q.last = ln
+	}
 }
 
 func (q *lineup) remove(ln *lane) {
@@ -84,6 +94,7 @@ func (l *loop) begin(ln *lane, j job) {
 		ln = l.newLane(j.host)
 	}
 	ln.sample = sample{job: j, sent: l.now()}
+	ln.until = l.timeUp(&ln.sample)
 	l.line.add(ln)
 	if ln.fd < 0 {
 		l.connect(ln)

@@ -122,7 +122,7 @@ func (w *worker) serve(j job) (end int64) {
 // s.status is set once a final answer is there.
 func (w *worker) request(s *sample) *failure {
 	e := w.e
-	deadline := e.base.Add(time.Duration(s.sent) + e.timeout)
+	deadline := e.base.Add(time.Duration(e.timeUp(s)))
 	var bodyAt int
 	w.req, bodyAt = e.render.render(w.req, int(w.host), s.index)
 	if fail := w.exchange(s, w.req, bodyAt, e.method == "HEAD", deadline); fail != nil {

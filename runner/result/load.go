@@ -42,10 +42,11 @@ type Load struct {
 	MaxInFlight    int     `json:"max_in_flight"`
 	AtMax          string  `json:"at_max"` // wait or drop
 	KeepAlive      bool    `json:"keep_alive"`
-	TimeoutNS      int64   `json:"timeout_ns"`  // counted from the send
-	Planned        int64   `json:"planned"`     // arrivals of the whole schedule
-	PlannedNS      int64   `json:"planned_ns"`  // length of the whole schedule
-	DurationNS     int64   `json:"duration_ns"` // of the schedule's part that was offered, without the drain
+	TimeoutNS      int64   `json:"timeout_ns"`
+	TimeoutFrom    string  `json:"timeout_from,omitempty"` // what the timeout counts from: sent (also where it is missing) or intended
+	Planned        int64   `json:"planned"`                // arrivals of the whole schedule
+	PlannedNS      int64   `json:"planned_ns"`             // length of the whole schedule
+	DurationNS     int64   `json:"duration_ns"`            // of the schedule's part that was offered, without the drain
 	DrainNS        int64   `json:"drain_ns"`
 	OfferedPerS    float64 `json:"offered_per_s"`
 	ThroughputPerS float64 `json:"throughput_per_s"` // completed by a second (or 3 fastest service times) after the last arrival / duration
