@@ -151,6 +151,7 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.Started = e.base.Round(0).UTC()
 	l.Engine, l.EngineReason, l.Pacing = e.name, e.reason, e.pace.record()
 	return l, nil
 }

@@ -1,5 +1,7 @@
 package result
 
+import "time"
+
 // Counts are the ends of requests. Offered = Sent + Dropped and Sent = Completed + Failed + Unfinished.
 type Counts struct {
 	Offered    int64 `json:"offered"`    // arrivals of the schedule that came due
@@ -29,9 +31,13 @@ type Distribution struct {
 	Histogram string `json:"histogram,omitempty"`
 }
 
-// A Load is the record of a load or warm-up stage.
+// A Load is the record of a load or warm-up stage. Times of segments, seconds and intervals count from Started.
 type Load struct {
 	Counts
+	// Started is the wall time of the run's time 0, when the first arrival could be due, in UTC. Zero in records that do
+	// not have it.
+	Started time.Time `json:"started,omitzero"`
+
 	Request        string  `json:"request"`
 	Target         string  `json:"target"`
 	Engine         string  `json:"engine"`                  // loop or goroutine
