@@ -207,7 +207,17 @@ type Warmup struct {
 	Until       Until
 	MaxInFlight int
 	Timeout     time.Duration
+	TimeoutFrom TimeoutFrom
 }
+
+// TimeoutFrom says where the timeout of a request begins to count.
+type TimeoutFrom string
+
+// The starts of a timeout.
+const (
+	FromSent     TimeoutFrom = "sent"     // when the request is sent
+	FromIntended TimeoutFrom = "intended" // at its intended time
+)
 
 // Arrivals is the arrival process of a load stage.
 type Arrivals string
@@ -235,7 +245,8 @@ type Load struct {
 	Profile     []Segment // at least one
 	MaxInFlight int
 	AtMax       AtMax
-	Timeout     time.Duration // from the send to the last byte
+	Timeout     time.Duration // to the last byte
+	TimeoutFrom TimeoutFrom
 	Drain       time.Duration // after the last arrival, for what is still in flight
 	KeepAlive   bool
 }

@@ -148,6 +148,10 @@ var benchShape = &shape{noun: "a microbenchmark", keys: []key{
 
 var sizeShape = &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000000000"}
 
+var timeoutFromKey = key{name: "timeout_from", def: "sent", example: "intended",
+	doc:   "`sent` counts the timeout from the send. `intended` counts it from the intended time; an arrival whose time is up while it waits at `max_in_flight` is dropped.",
+	shape: &shape{noun: "sent or intended", scalar: textScalar, rule: "oneof=sent intended"}}
+
 var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}", keys: []key{
 	{name: "request", shape: nameShape, told: "the only request", example: "home", doc: "Name of the request to send."},
 	{name: "rate", required: true, shape: rateShape, example: "50/s", aka: []string{"rps", "qps"}, doc: "Arrivals per second, minute or hour, evenly spaced."},
@@ -156,7 +160,8 @@ var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}",
 	{name: "at_most", shape: durationShape, told: "`30s` with `until`", example: "1m", doc: "Ends it in any case.", aka: []string{"max", "within"}},
 	{name: "for", shape: durationShape, example: "10s", aka: []string{"duration", "time"}, doc: "Ends it after this time, steady or not. Instead of `until`."},
 	{name: "max_in_flight", shape: inFlightShape, told: "rate × timeout, from 16 to 10000", example: "64", aka: []string{"concurrency", "connections", "workers"}, doc: "Most requests under way at once."},
-	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time from the send to the last byte."},
+	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time to the last byte of the answer, counted as `timeout_from` says."},
+	timeoutFromKey,
 }}
 
 var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []key{
@@ -171,7 +176,8 @@ var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []ke
 		doc: "Most requests under way at once."},
 	{name: "at_max", def: "wait", example: "drop", doc: "What becomes of an arrival at that bound: `wait` sends it late with its intended time kept, `drop` counts it and never sends it.",
 		shape: &shape{noun: "wait or drop", scalar: textScalar, rule: "oneof=wait drop"}},
-	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time from the send to the last byte."},
+	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time to the last byte of the answer, counted as `timeout_from` says."},
+	timeoutFromKey,
 	{name: "drain", shape: pauseShape, told: "the timeout", example: "5s", doc: "Time after the last arrival in which answers are still awaited. `0s` awaits none."},
 	{name: "keep_alive", def: "true", shape: booleanShape, example: "false", aka: []string{"keepalive"}, doc: "`false` opens a connection for each request."},
 	{name: "seed", def: "1", shape: seedShape, example: "7", doc: "Decides the random arrival times: the same seed gives the same ones."},

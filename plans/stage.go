@@ -119,7 +119,7 @@ func (l *loader) sizes(it *item) []int {
 
 func (l *loader) warmup(it *item, p *Plan) *Warmup {
 	w := &Warmup{Request: l.requestOf(it, p), Rate: it.get("rate").perSecond(), Timeout: it.get("timeout").duration(),
-		MaxInFlight: int(it.get("max_in_flight").integer())}
+		TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), MaxInFlight: int(it.get("max_in_flight").integer())}
 	for _, k := range []string{"until", "at_most"} {
 		if it.has("for") && it.has(k) {
 			l.fault(firstOf(it.get(k), it).fault("two ends of the warm-up", "for and "+k, "for alone, or until with at_most", ""))
@@ -135,7 +135,7 @@ func (l *loader) warmup(it *item, p *Plan) *Warmup {
 func (l *loader) loadWork(it *item, p *Plan) *Load {
 	return &Load{Request: l.requestOf(it, p), Arrivals: Arrivals(it.get("arrivals").value()), Seed: uint64(it.get("seed").integer()),
 		Profile: l.profile(it), MaxInFlight: int(it.get("max_in_flight").integer()), AtMax: AtMax(it.get("at_max").value()),
-		Timeout: it.get("timeout").duration(), Drain: it.get("drain").duration(), KeepAlive: it.get("keep_alive").isTrue()}
+		Timeout: it.get("timeout").duration(), TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), Drain: it.get("drain").duration(), KeepAlive: it.get("keep_alive").isTrue()}
 }
 
 // requestOf finds the request that a stage sends.

@@ -236,7 +236,8 @@ func networkPart(l *result.Load) part {
 	for _, row := range []struct {
 		name string
 		d    result.Distribution
-	}{{"TCP connect", w.Connect}, {"TLS handshake", w.TLS}, {"first byte − sent", w.FirstByte}} {
+	}{{"name look-up", w.DNS}, {"TCP connect", w.Connect}, {"TLS handshake", w.TLS}, {"sending the request", w.Send},
+		{"first byte − sent", w.FirstByte}, {"last byte − first byte", w.Body}} {
 		if row.d.Count > 0 {
 			t.Rows = append(t.Rows, distributionRow(row.name, "", row.d))
 		}
@@ -245,6 +246,14 @@ func networkPart(l *result.Load) part {
 		p.More = append(p.More, t)
 	}
 	return p
+}
+
+// timeoutFrom says what the timeout counts from.
+func timeoutFrom(l *result.Load) string {
+	if l.TimeoutFrom == "intended" {
+		return " from the intended time"
+	}
+	return " from the send"
 }
 
 // auditPart shows what the load generator knows of its own part in the figures, and how it was set.
@@ -287,7 +296,7 @@ func auditPart(l *result.Load) part {
 	if !l.KeepAlive {
 		keep = "a new connection each time"
 	}
-	settings := []string{engine(l), fmt.Sprintf("seed %d", l.Seed), "timeout " + duration(float64(l.TimeoutNS)) + " from the send", keep,
+	settings := []string{engine(l), fmt.Sprintf("seed %d", l.Seed), "timeout " + duration(float64(l.TimeoutNS)) + timeoutFrom(l), keep,
 		"drain took " + duration(float64(l.DrainNS))}
 	lines := []string{
 		fmt.Sprintf("%s of %s arrivals found the bound of %s in flight reached; %s in flight on average. Dispatch lag, the generator's own delay: p99 %s. Its CPU: %s of a core; its threads waited for one %s of the time.",

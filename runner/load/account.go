@@ -26,6 +26,7 @@ type account struct {
 	first    *hist.Hist
 	connect  *hist.Hist
 	tls      *hist.Hist
+	phases   phases
 	wire     result.Wire
 	status   [1000]int64 // by code
 	errors   map[errorKey]*result.Error
@@ -152,6 +153,7 @@ func newAccount(cfg *Config) *account {
 		errors: map[errorKey]*result.Error{},
 	}
 	a.times = newTimes(a.spare)
+	a.phases = newPhases(cfg.Hosts)
 	a.series = newSeries(cfg.Schedule.Duration(), a.spare)
 	for i, span := range cfg.Schedule.Segments() {
 		kind := ""
@@ -262,6 +264,7 @@ func (a *account) addWire(s *sample) {
 	if s.first > 0 {
 		a.first.Record(s.first - s.sent)
 	}
+	a.phases.add(s)
 	if s.status > 0 {
 		a.status[s.status]++
 	}

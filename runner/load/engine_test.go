@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -197,7 +198,7 @@ func TestLoopLetsCollect(t *testing.T) {
 	}
 }
 
-// Deadlines come in the order of the sends, whatever ends first.
+// Deadlines come in their order, of equal ones in the order of the sends, whatever ends first.
 func TestLineup(t *testing.T) {
 	var q lineup
 	lanes := make([]*lane, 5)
@@ -215,6 +216,19 @@ func TestLineup(t *testing.T) {
 	}
 	if len(got) != 3 || got[0] != 1 || got[1] != 3 || got[2] != 0 || q.last != lanes[0] {
 		t.Errorf("lineup = %v, want 1, 3, 0", got)
+	}
+	lanes[2].until, lanes[4].until = -2, -1 // sent late, with less time left
+	q.add(lanes[4])
+	q.add(lanes[2])
+	lanes[3].until = 5
+	q.remove(lanes[3])
+	q.add(lanes[3])
+	got = nil
+	for ln := q.last; ln != nil; ln = ln.before {
+		got = append(got, ln.slot)
+	}
+	if !slices.Equal(got, []int32{3, 0, 1, 4, 2}) || q.first != lanes[2] {
+		t.Errorf("lineup from its end = %v, want 3, 0, 1, 4, 2", got)
 	}
 	for q.first != nil {
 		q.remove(q.first)

@@ -98,6 +98,8 @@ func classify(err error, doing, address string) *failure {
 		return with(kindTimeout, "no answer within the timeout")
 	case errors.Is(err, errNoAnswer), errors.Is(err, errCutShort):
 		return with(kindClosed, err.Error())
+	case errors.Is(err, errNotHTTP):
+		return with(kindProtocol, err.Error())
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
 		return with(kindClosed, "connection closed")
 	case isTLS(err):

@@ -10,10 +10,10 @@ import (
 func (r *response) statusLine(text []byte) error {
 	const version = "HTTP/1."
 	if len(text) < len(version)+1 || string(text[:len(version)]) != version || !isDigit(text[len(version)]) {
-		if bytes.HasPrefix(text, []byte("HTTP/")) {
+		if isHTTP(text) && len(text) >= len("HTTP/") {
 			return fmt.Errorf("not an HTTP/1.x response: %q", clip(text))
 		}
-		return fmt.Errorf("not an HTTP response: %q", clip(text))
+		return notHTTP(text)
 	}
 	r.minor = text[len(version)] - '0'
 	rest := text[len(version)+1:]
@@ -24,11 +24,43 @@ func (r *response) statusLine(text []byte) error {
 	if r.status < 100 {
 		return fmt.Errorf("not a status code: %q", clip(rest[1:4]))
 	}
-	if bytes.ContainsAny(rest, "\r\x00") {
+	if hasBadControl(rest) {
 		return errors.New("control character in the status line")
 	}
 	r.state, r.anyHeader, r.lastFramed = readHeaders, false, false
 	return nil
+}
+
+// protocolBytes is how much of a status line tells whether it is one.
+const protocolBytes = 8
+
+// isHTTP tells whether a line begins as a status line does, as far as it has come.
+func isHTTP(line []byte) bool {
+	const protocol = "HTTP/"
+	n := min(len(line), len(protocol))
+	return string(line[:n]) == protocol[:n]
+}
+
+// notHTTP is the error of an answer that begins with line; it is the same
+// however much of the line has come.
+func notHTTP(line []byte) error {
+	start := bytes.TrimRight(line[:min(len(line), protocolBytes)], "\r\n")
+	hint := ""
+	switch {
+	case len(start) == 0:
+		return fmt.Errorf("%w: it begins with an empty line", errNotHTTP)
+	case len(start) > 1 && (start[0] == 0x15 || start[0] == 0x16) && start[1] == 3:
+		hint = ": a TLS record" // an alert or a handshake message (RFC 8446, 5.1)
+	case len(start) > 3 && start[0] == 0 && start[3] == 4:
+		hint = ": an HTTP/2 frame" // SETTINGS, as a server's first is (RFC 9113, 3.4)
+	}
+	return fmt.Errorf("%w: it begins with %q%s", errNotHTTP, start, hint)
+}
+
+// hasBadControl tells whether there is a byte that must not be let pass as part
+// of an element: a bare CR (RFC 9112, 2.2) or NUL (RFC 9110, 5.5).
+func hasBadControl(text []byte) bool {
+	return bytes.IndexByte(text, '\r') >= 0 || bytes.IndexByte(text, 0) >= 0
 }
 
 // field reads one header or trailer line.
@@ -38,6 +70,9 @@ func (r *response) field(text []byte) error {
 		// no matter, unless the field decides how the response is read.
 		if !r.anyHeader || r.lastFramed {
 			return fmt.Errorf("folded header line: %q", clip(text))
+		}
+		if hasBadControl(text) {
+			return errors.New("control character in a folded header line")
 		}
 		return nil
 	}
@@ -51,7 +86,7 @@ func (r *response) field(text []byte) error {
 			return fmt.Errorf("not a header name: %q", clip(name))
 		}
 	}
-	if bytes.IndexByte(value, '\r') >= 0 || bytes.IndexByte(value, 0) >= 0 {
+	if hasBadControl(value) {
 		return fmt.Errorf("control character in header %q", clip(name))
 	}
 	r.anyHeader, r.lastFramed = true, false
@@ -129,13 +164,17 @@ func (r *response) transferEncoding(value []byte) error {
 		if r.chunked {
 			return fmt.Errorf("transfer coding after chunked: %q", clip(coding))
 		}
-		name, _, _ := bytes.Cut(coding, []byte(";"))
-		for _, c := range bytes.TrimRight(name, " \t") {
+		name, _, parameters := bytes.Cut(coding, []byte(";"))
+		name = bytes.TrimRight(name, " \t")
+		for _, c := range name {
 			if !tokenByte[c] {
 				return fmt.Errorf("not a transfer coding: %q", clip(coding))
 			}
 		}
-		r.chunked = equalFold(coding, "chunked")
+		r.chunked = equalFold(name, "chunked")
+		if len(name) == 0 || r.chunked && parameters { // RFC 9112, 7.1: chunked has none
+			return fmt.Errorf("not a transfer coding: %q", clip(coding))
+		}
 	}
 	return nil
 }

@@ -24,6 +24,10 @@ type Host struct {
 	Authority string      // what the Host header says unless the request sets it: host, and the port if not the scheme's own
 	Prefix    string      // goes before each request's path; no trailing slash
 	TLS       *tls.Config // nil for http
+
+	// LookedUp is how long the look-up of the URL's name took, at the first of its addresses; 0 at the others and where
+	// the URL has an IP address.
+	LookedUp time.Duration
 }
 
 // dualProbe bounds the look at which address family of a name answers.
@@ -46,11 +50,11 @@ func resolve(ctx context.Context, dns *net.Resolver, t *plans.Target) ([]Host, e
 	}
 	var hosts []Host
 	for _, u := range t.URLs {
-		addrs, err := lookup(ctx, dns, u)
+		addrs, took, err := lookup(ctx, dns, u)
 		if err != nil {
 			return nil, err
 		}
-		h := Host{Scheme: u.Scheme, Authority: authority(u), Prefix: u.Path}
+		h := Host{Scheme: u.Scheme, Authority: authority(u), Prefix: u.Path, LookedUp: took}
 		if u.Scheme == "https" {
 			if h.TLS, err = tlsConfig(u, t.TLS); err != nil {
 				return nil, err
@@ -59,21 +63,26 @@ func resolve(ctx context.Context, dns *net.Resolver, t *plans.Target) ([]Host, e
 		for _, a := range addrs {
 			h.Address = netip.AddrPortFrom(a, uint16(u.Port)).String()
 			hosts = append(hosts, h)
+			h.LookedUp = 0
 		}
 	}
 	return hosts, nil
 }
 
-func lookup(ctx context.Context, dns *net.Resolver, u plans.URL) ([]netip.Addr, error) {
+// lookup returns the addresses of a URL's host, and how long their look-up took;
+// 0: there was none.
+func lookup(ctx context.Context, dns *net.Resolver, u plans.URL) (_ []netip.Addr, took time.Duration, _ error) {
 	if a, err := netip.ParseAddr(u.Host); err == nil {
-		return []netip.Addr{a}, nil
+		return []netip.Addr{a}, 0, nil
 	}
+	begun := time.Now()
 	addrs, err := dns.LookupNetIP(ctx, "ip", u.Host)
+	took = max(time.Since(begun), 1)
 	if err != nil {
 		if e, ok := errors.AsType[*net.DNSError](err); ok && e.IsNotFound {
-			return nil, fmt.Errorf("no address found for host %q", u.Host)
+			return nil, took, fmt.Errorf("no address found for host %q", u.Host)
 		}
-		return nil, fmt.Errorf("cannot look up host %q: %w", u.Host, err)
+		return nil, took, fmt.Errorf("cannot look up host %q: %w", u.Host, err)
 	}
 	for i, a := range addrs {
 		addrs[i] = a.Unmap()
@@ -81,9 +90,9 @@ func lookup(ctx context.Context, dns *net.Resolver, u plans.URL) ([]netip.Addr, 
 	slices.SortFunc(addrs, netip.Addr.Compare) // IPv4 sorts before IPv6
 	addrs = slices.Compact(addrs)
 	if len(addrs) == 0 {
-		return nil, fmt.Errorf("no address found for host %q", u.Host)
+		return nil, took, fmt.Errorf("no address found for host %q", u.Host)
 	}
-	return oneFamily(ctx, addrs, u.Port), nil
+	return oneFamily(ctx, addrs, u.Port), took, nil
 }
 
 // oneFamily leaves out the family that does not answer, see Resolve.

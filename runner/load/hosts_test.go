@@ -123,8 +123,14 @@ func TestResolveName(t *testing.T) {
 	if err != nil || len(cfg.Hosts) != 2 || cfg.Hosts[0].Address != a.Addr().String() || cfg.Hosts[1].Address != b.Addr().String() {
 		t.Fatalf("resolve = %+v, %v, want both addresses, in order", cfg.Hosts, err)
 	}
+	if cfg.Hosts[0].LookedUp <= 0 || cfg.Hosts[1].LookedUp != 0 {
+		t.Errorf("looked up in %v and %v, want the time once", cfg.Hosts[0].LookedUp, cfg.Hosts[1].LookedUp)
+	}
 	l := run(t, cfg, a, b)
 	wantCounts(t, l, 200, 0, 0, 0)
+	if l.Wire.DNS.Count != 1 || nsOf(l.Wire.DNS.MaxNS) != cfg.Hosts[0].LookedUp {
+		t.Errorf("look-ups = %+v, want one of %v", l.Wire.DNS, cfg.Hosts[0].LookedUp)
+	}
 	if a.arrivals.Load() != 100 || b.arrivals.Load() != 100 || cfg.Hosts[1].Authority != "service.test:"+strconv.Itoa(port) {
 		t.Errorf("arrivals %d and %d, authority %q, want 100 each, the name", a.arrivals.Load(), b.arrivals.Load(), cfg.Hosts[1].Authority)
 	}

@@ -39,12 +39,14 @@ type lane struct {
 	gone   bool // the peer closed during the handshake
 
 	began    int64 // when it began to connect
+	pieces   int64 // when the first piece of the request was written, if it was not all
 	secure   *tls.Conn
 	wire     *wire
 	req, out []byte // out is the rest of req to be written
 	resp     response
 	sendErr  error
 
+	until         int64 // when the time of the request is up
 	before, after *lane // in the lineup
 }
 
@@ -52,18 +54,27 @@ func (ln *lane) at() int32       { return ln.to }
 func (ln *lane) thread() int     { return ln.loop.number }
 func (ln *lane) connected() bool { return ln.fd >= 0 }
 
-// A lineup has the lanes with a request under way, in the order of the sends:
-// with one timeout for all, the first is the next whose time is up.
+// A lineup has the lanes with a request under way, the next whose time is up
+// first. With one timeout for all and one clock that is nearly always the order
+// of the sends.
 type lineup struct{ first, last *lane }
 
 func (q *lineup) add(ln *lane) {
-	ln.before, ln.after = q.last, nil
-	if q.last != nil {
-		q.last.after = ln
-	} else {
-		q.first = ln
+	before := q.last
+	for before != nil && before.until > ln.until {
+		before = before.before
 	}
-	q.last = ln
+	ln.before = before
+	if before != nil {
+		ln.after, before.after = before.after, ln
+	} else {
+		ln.after, q.first = q.first, ln
+	}
+	if ln.after != nil {
+		ln.after.before = ln
+	} else {
+		q.last = ln
+	}
 }
 
 func (q *lineup) remove(ln *lane) {
@@ -90,6 +101,7 @@ func (l *loop) begin(ln *lane, j job) {
 		return
 	}
 	ln.sample = sample{job: j, sent: l.now()}
+	ln.until = l.timeUp(&ln.sample)
 	l.line.add(ln)
 	if ln.fd < 0 {
 		l.connect(ln)
@@ -194,7 +206,7 @@ func metItself(fd int, peer unix.Sockaddr) bool {
 
 // send writes the request of the lane's arrival.
 func (l *loop) send(ln *lane) {
-	ln.state, ln.sendErr = laneSending, nil
+	ln.state, ln.sendErr, ln.pieces = laneSending, nil, 0
 	ln.req, _ = l.render.render(ln.req, int(ln.to), ln.index)
 	ln.out = ln.req
 	ln.resp.known = &l.heads[ln.to]
@@ -216,6 +228,9 @@ func (l *loop) flush(ln *lane) {
 		}
 		ln.bytesOut += int64(n)
 		ln.out = ln.out[n:]
+		if ln.pieces == 0 && (len(ln.out) > 0 || ln.wire.waits()) {
+			ln.pieces = l.now()
+		}
 		if err == syscall.EAGAIN {
 			l.setBusy(ln, true)
 			return
@@ -225,6 +240,10 @@ func (l *loop) flush(ln *lane) {
 	l.setBusy(ln, false)
 	if ln.sendErr != nil {
 		l.receive(ln, true) // the peer may have answered before it went away
+		return
+	}
+	if ln.whole = true; ln.pieces > 0 {
+		ln.sending = l.now() - ln.pieces
 	}
 }
 
@@ -310,7 +329,7 @@ func (l *loop) silent(ln *lane) bool {
 
 // answered ends the request: its answer is complete.
 func (l *loop) answered(ln *lane, clean bool, at int64) {
-	ln.status, ln.bodyBytes = ln.resp.status, ln.resp.bodyBytes
+	ln.status, ln.bodyBytes = int32(ln.resp.status), ln.resp.bodyBytes
 	keep := clean && ln.resp.keepAlive && l.keepAlive && ln.sendErr == nil && len(ln.out) == 0 && !ln.wire.waits()
 	l.finish(ln, l.check.check(&ln.resp), keep, at)
 }

@@ -111,7 +111,7 @@ func (l *loop) shake(ln *lane, connect int64) {
 		l.finish(ln, handshakeFailure(err, &l.hosts[ln.to]), false, l.now())
 		return
 	}
-	begun, deadline, host := l.now(), l.base.Add(time.Duration(ln.sent)+l.timeout), &l.hosts[ln.to]
+	begun, deadline, host := l.now(), l.base.Add(time.Duration(ln.until)), &l.hosts[ln.to]
 	l.shaken.wait.Go(func() {
 		hs.wire = &wire{l: l, ln: hs.lane}
 		hs.secure, hs.err = hs.wire.handshake(dup, host.TLS, deadline)

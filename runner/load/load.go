@@ -13,7 +13,9 @@
 // is unfinished, what still waits is dropped.
 //
 // A request is sent when its first byte, or the attempt to connect for it, goes
-// out; its timeout counts from there. An idle connection is looked at before it
+// out. Its timeout counts from there, or from its intended time, as the plan says;
+// in the latter case an arrival whose time is up while it waits at MaxInFlight is
+// dropped. An idle connection is looked at before it
 // is used: one that the server has closed is replaced, which is no failure.
 // Once bytes of a request are written, its failure stands.
 package load
@@ -46,10 +48,11 @@ type Config struct {
 	Arrivals plans.Arrivals // as Schedule was made; for the record
 	Seed     uint64         // as Schedule was made; for the record
 
-	MaxInFlight int           // at least 1
-	AtMax       plans.AtMax   // "" is Wait
-	Timeout     time.Duration // from the send to the last byte; more than 0
-	Drain       time.Duration // after the schedule's end
+	MaxInFlight int               // at least 1
+	AtMax       plans.AtMax       // "" is Wait
+	Timeout     time.Duration     // to the last byte; more than 0
+	TimeoutFrom plans.TimeoutFrom // "" is FromSent
+	Drain       time.Duration     // after the schedule's end
 	KeepAlive   bool
 	LimitsNS    []int64 // thresholds of the Over counters
 
@@ -116,6 +119,14 @@ type path interface {
 // now is the time since the start of the run in ns.
 func (e *engine) now() int64 { return int64(time.Since(e.base)) }
 
+// timeUp is when a request's timeout is over, in ns since the start of the run.
+func (e *engine) timeUp(s *sample) int64 {
+	if e.cfg.TimeoutFrom == plans.FromIntended {
+		return s.intended + int64(e.timeout)
+	}
+	return s.sent + int64(e.timeout)
+}
+
 // lead is how long the run's time 0 is ahead when it is set, so that the threads
 // are there in time.
 const lead = 5 * time.Millisecond
@@ -142,6 +153,7 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.Started = e.base.Round(0).UTC()
 	l.Engine, l.EngineReason, l.Loops, l.Pacing = e.name, e.reason, e.loops, e.pace.record()
 	return l, nil
 }
@@ -149,6 +161,9 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 func newEngine(cfg Config) (*engine, error) {
 	if cfg.AtMax == "" {
 		cfg.AtMax = plans.Wait
+	}
+	if cfg.TimeoutFrom == "" {
+		cfg.TimeoutFrom = plans.FromSent
 	}
 	if cfg.TickEvery <= 0 {
 		cfg.TickEvery = time.Second
@@ -168,6 +183,8 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, fmt.Errorf("load: got %d loops, want 0 to %d", cfg.Loops, MaxLoops)
 	case cfg.AtMax != plans.Wait && cfg.AtMax != plans.Drop:
 		return nil, fmt.Errorf("load: got at_max %q, want wait or drop", cfg.AtMax)
+	case cfg.TimeoutFrom != plans.FromSent && cfg.TimeoutFrom != plans.FromIntended:
+		return nil, fmt.Errorf("load: got timeout_from %q, want sent or intended", cfg.TimeoutFrom)
 	}
 	e := &engine{
 		cfg: cfg, hosts: cfg.Hosts, method: cfg.Request.Method, timeout: cfg.Timeout,
@@ -176,6 +193,9 @@ func newEngine(cfg Config) (*engine, error) {
 		mail:   newMailbox(), halt: make(chan struct{}),
 	}
 	e.ledger.inTurn = cfg.InTurn
+	if cfg.TimeoutFrom == plans.FromIntended {
+		e.ledger.patience = int64(cfg.Timeout)
+	}
 	e.account = newAccount(&e.cfg)
 	var err error
 	if e.render, err = newRenderer(cfg.Request, cfg.Hosts, cfg.KeepAlive); err != nil {
@@ -275,7 +295,18 @@ func (e *engine) stopOffering() {
 // settle brings samples to account.
 func (e *engine) settle() {
 	samples := e.mail.take() // before the state, so that all are of arrivals counted there
+	expired := e.ledger.takeExpired()
 	e.account.offer(e.ledger.state().due)
+	e.account.add(samples)
+	e.drop(expired)
+}
+
+// drop brings arrivals that were never sent to account.
+func (e *engine) drop(jobs []job) {
+	samples := make([]sample, len(jobs))
+	for i, j := range jobs {
+		samples[i] = sample{job: j, outcome: dropped}
+	}
 	e.account.add(samples)
 }
 
@@ -292,11 +323,7 @@ func (e *engine) end(end *runEnd) {
 		if len(jobs) == 0 {
 			return
 		}
-		samples := make([]sample, len(jobs))
-		for i, j := range jobs {
-			samples[i] = sample{job: j, outcome: dropped}
-		}
-		e.account.add(samples)
+		e.drop(jobs)
 	}
 }
 

@@ -298,7 +298,7 @@ func (l *loop) catchUp() {
 
 // expire ends the requests whose time is up.
 func (l *loop) expire(now int64) {
-	for ln := l.line.first; ln != nil && now-ln.sent >= int64(l.timeout); ln = l.line.first {
+	for ln := l.line.first; ln != nil && now >= ln.until; ln = l.line.first {
 		l.finish(ln, l.late(ln), false, now)
 		l.catchUp()
 	}
@@ -357,7 +357,7 @@ func (l *loop) waitFor(ns int64) (n int, err error) {
 func (l *loop) idleTime(blocked bool) int64 {
 	until, now := int64(math.MaxInt64), l.now()
 	if first := l.line.first; first != nil {
-		until = first.sent + int64(l.timeout)
+		until = first.until
 	}
 	arrival := int64(math.MaxInt64)
 	switch {

@@ -258,24 +258,6 @@ func testStallAtStart(t *testing.T) {
 	}
 }
 
-// T18: the first byte and the last are two times.
-func TestSlowBody(t *testing.T) { onEach(t, testSlowBody) }
-
-func testSlowBody(t *testing.T) {
-	s := serve(t, func(x *call) {
-		x.say("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
-		for range 4 {
-			time.Sleep(50 * time.Millisecond)
-			x.say("x")
-		}
-	})
-	l := run(t, config(t, get(s), hold(20, ms(500))), s)
-	wantCounts(t, l, 10, 0, 0, 0)
-	if nsOf(l.Service.MinNS) < 200*time.Millisecond || nsOf(l.Wire.FirstByte.P50NS) > 150*time.Millisecond && quiet(t, l) {
-		t.Errorf("service time from %v, first byte p50 %v, want 200ms and about 0", nsOf(l.Service.MinNS), nsOf(l.Wire.FirstByte.P50NS))
-	}
-}
-
 // C-19 and T13: the rate is the total, evenly spaced, whatever the bound.
 func TestEvenArrivals(t *testing.T) { onEach(t, testEvenArrivals) }
 

@@ -312,17 +312,3 @@ func testMalformedAnswer(t *testing.T) {
 		t.Errorf("error = %+v", e)
 	}
 }
-
-// Bytes behind an answer must not become the next one.
-func TestUnsolicitedBytes(t *testing.T) { onEach(t, testUnsolicitedBytes) }
-
-func testUnsolicitedBytes(t *testing.T) {
-	s := serve(t, func(x *call) {
-		x.say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n")
-	})
-	l := run(t, config(t, get(s), hold(50, ms(200))), s)
-	wantCounts(t, l, 10, 0, 0, 0)
-	if l.Wire.Opened != 10 {
-		t.Errorf("opened %d, want 10", l.Wire.Opened)
-	}
-}

@@ -33,6 +33,8 @@ type ledger struct {
 	due      int64           // arrivals that came due
 	backlog  int64           // those of them that wait
 	dropped  int64
+	patience int64 // how long after its intended time an arrival may still be sent; 0: for ever
+	expired  []job // dropped because of that, and not reported yet
 	full     int64 // when the bound was found reached, while backlog > 0
 	inFlight int
 	closing  bool // no more arrivals: quiet closes with the last end
@@ -189,6 +191,29 @@ func (q *ledger) pop() job {
 	return j
 }
 
+// popWaiting returns the first waiting arrival that is still to be sent. Those
+// before it are dropped.
+func (q *ledger) popWaiting(now int64) (j job, ok bool) {
+	for q.backlog > 0 {
+		j = q.pop()
+		if q.patience == 0 || now-j.intended < q.patience {
+			return j, true
+		}
+		q.dropped++
+		q.expired = append(q.expired, j)
+	}
+	return job{}, false
+}
+
+// takeExpired returns the arrivals that popWaiting dropped since the last call.
+func (q *ledger) takeExpired() []job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	jobs := q.expired
+	q.expired = nil
+	return jobs
+}
+
 // popIdle takes an idle seat of the host, of the thread's own if it can; nil: a new
 // one is to be made.
 func (q *queue[S]) popIdle(thread int, host int32) (w S) {
@@ -222,7 +247,8 @@ func (q *queue[S]) release(w S, now int64) (j job, to S, send, stay bool) {
 	if q.closed {
 		return j, to, false, false
 	}
-	if q.backlog == 0 {
+	j, send = q.popWaiting(now)
+	if !send {
 		q.level.move(now, q.inFlight, -1)
 		q.inFlight--
 		if q.closing && q.inFlight == 0 {
@@ -231,7 +257,6 @@ func (q *queue[S]) release(w S, now int64) (j job, to S, send, stay bool) {
 		}
 		return j, to, false, q.park(w)
 	}
-	j = q.pop()
 	q.sent.see(now)
 	j.waiting = max(0, now-max(j.intended, q.full))
 	if j.host == w.at() {

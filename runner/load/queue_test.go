@@ -150,3 +150,37 @@ type threadSeat struct{ on int }
 func (s *threadSeat) at() int32       { return 0 }
 func (s *threadSeat) thread() int     { return s.on }
 func (s *threadSeat) connected() bool { return true }
+
+// With a timeout from the intended time, arrivals whose time is up while they wait are dropped, once, and the next one
+// is sent.
+func TestQueueExpires(t *testing.T) {
+	q := newTestQueue(t, 1, 1, false)
+	q.patience = 30e6
+	w := &worker{conn: &conn{}}
+	for now := range int64(6) { // arrivals 0 to 5, due at 0 to 50 ms
+		q.offer(now * 10e6)
+	}
+	j, _, send, _ := q.release(w, 50e6) // by then the times of arrivals 1 and 2 are up
+	if j.index != 3 || !send || !j.capped || j.waiting != 20e6 {
+		t.Errorf("after the first end: %+v, %v, want arrival 3, 20 ms waited", j, send)
+	}
+	gone := q.takeExpired()
+	if len(gone) != 2 || gone[0].index != 1 || gone[1].index != 2 || !gone[0].capped || len(q.takeExpired()) != 0 {
+		t.Errorf("expired = %+v, want arrivals 1 and 2, once", gone)
+	}
+	if s := q.state(); s.due != 6 || s.backlog != 2 || s.dropped != 2 || s.inFlight != 1 {
+		t.Errorf("state = %+v, want 6 due, 2 waiting, 2 dropped, 1 in flight", s)
+	}
+	q.close()
+	if _, _, send, stay := q.release(w, 80e6); send || !stay { // the times of 4 and 5 are up
+		t.Error("an arrival whose time is up was sent")
+	}
+	if s := q.state(); s.backlog != 0 || s.dropped != 4 || s.inFlight != 0 || len(q.takeExpired()) != 2 {
+		t.Errorf("state = %+v, want none waiting, 4 dropped, none in flight", s)
+	}
+	select {
+	case <-q.quiet:
+	default:
+		t.Error("the queue is not quiet")
+	}
+}

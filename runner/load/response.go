@@ -173,8 +173,11 @@ func (r *response) eof() error {
 		r.state, r.keepAlive = readDone, false
 		return nil
 	case readStatus, readHeaders:
-		if !r.begun() {
+		switch {
+		case !r.begun():
 			return errNoAnswer
+		case r.state == readStatus && len(r.line) > 0 && !isHTTP(r.line):
+			return notHTTP(r.line)
 		}
 		return fmt.Errorf("%w within the response head, after %d bytes", errCutShort, r.headBytes+len(r.line))
 	case readSized:
@@ -187,6 +190,7 @@ func (r *response) eof() error {
 var (
 	errNoAnswer = errors.New("connection closed without an answer")
 	errCutShort = errors.New("connection closed")
+	errNotHTTP  = errors.New("not an HTTP response")
 )
 
 func (r *response) take(p []byte) {
@@ -212,6 +216,9 @@ func (r *response) feedLine(p []byte) (n int, err error) {
 	}
 	if i < 0 {
 		r.line = append(r.line, p...)
+		if r.state == readStatus && len(r.line) >= protocolBytes && !isHTTP(r.line) {
+			return 0, notHTTP(r.line) // other protocols may send no line at all
+		}
 		return len(p), nil
 	}
 	line := piece
@@ -278,6 +285,9 @@ func (r *response) takeLine(line []byte) error {
 }
 
 func (r *response) chunkSize(text []byte) error {
+	if hasBadControl(text) {
+		return errors.New("control character in a chunk size line")
+	}
 	digits := text
 	if i := bytes.IndexByte(digits, ';'); i >= 0 { // an extension, ignored
 		digits = digits[:i]

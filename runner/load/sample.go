@@ -17,16 +17,24 @@ const (
 type sample struct {
 	job
 	outcome outcome
+	whole   bool // all of the request, of each hop, was handed to the system
 	sent    int64
 	end     int64
 	first   int64 // first byte of the (first) answer; 0: none came
-	status  int   // of the final answer; 0: none came
+	sending int64 // from the first byte of the request to the last, handed to the system; 0: in one piece
 	fail    *failure
 
 	attempts, reused, redirects  int32
+	status                       int32 // of the final answer; 0: none came
 	bytesOut, bytesIn, bodyBytes int64
 
 	connect, tls int64 // how long opening the connection took; tls 0: none
+}
+
+// handed says that a request was handed to the system, which took so long.
+func (s *sample) handed(ns int64) {
+	s.whole = true
+	s.sending += ns
 }
 
 // A mailbox carries samples from the workers to the account.

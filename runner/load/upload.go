@@ -38,15 +38,22 @@ func (w *worker) receiveAfter(s *sample, sendErr error) *failure {
 // transferLarge sends beside the reading. An answer that is complete before
 // the request is ends the sending and the connection.
 func (w *worker) transferLarge(s *sample, req []byte) *failure {
+	return w.transferSince(s, req, w.e.now())
+}
+
+// transferSince is transferLarge for what is left of a request that began to be
+// sent at began.
+func (w *worker) transferSince(s *sample, req []byte, began int64) *failure {
 	type written struct {
-		n   int
-		err error
+		n    int
+		took int64
+		err  error
 	}
 	sent := make(chan written, 1)
 	c := w.conn
 	go func() {
 		n, err := c.Write(req)
-		sent <- written{n, err}
+		sent <- written{n, w.e.now() - began, err}
 	}()
 	fail := w.receive(s)
 	if fail == nil {
@@ -57,6 +64,7 @@ func (w *worker) transferLarge(s *sample, req []byte) *failure {
 	out := <-sent
 	s.bytesOut += int64(out.n)
 	if out.err == nil {
+		s.handed(out.took)
 		return fail
 	}
 	w.resp.keepAlive = false
@@ -70,6 +78,7 @@ func (w *worker) transferLarge(s *sample, req []byte) *failure {
 // or has said nothing for continueWait. A final answer before that leaves the
 // body unsent; the connection cannot be used again then (RFC 9110, 10.1.1).
 func (w *worker) transferAfterContinue(s *sample, req []byte, bodyAt int, deadline time.Time) *failure {
+	began := w.e.now()
 	n, err := w.conn.Write(req[:bodyAt])
 	s.bytesOut += int64(n)
 	if err != nil {
@@ -94,5 +103,5 @@ func (w *worker) transferAfterContinue(s *sample, req []byte, bodyAt int, deadli
 		w.resp.keepAlive = false
 		return fail
 	}
-	return w.transferLarge(s, req[bodyAt:])
+	return w.transferSince(s, req[bodyAt:], began)
 }

@@ -124,7 +124,7 @@ func (w *worker) serve(j job) (end int64) {
 // s.status is set once a final answer is there.
 func (w *worker) request(s *sample) *failure {
 	e := w.e
-	deadline := e.base.Add(time.Duration(s.sent) + e.timeout)
+	deadline := e.base.Add(time.Duration(e.timeUp(s)))
 	var bodyAt int
 	w.req, bodyAt = e.render.render(w.req, int(w.host), s.index)
 	if fail := w.exchange(s, w.req, bodyAt, e.method == "HEAD", deadline); fail != nil {
@@ -135,7 +135,7 @@ func (w *worker) request(s *sample) *failure {
 			return fail
 		}
 	}
-	s.status = w.resp.status
+	s.status = int32(w.resp.status)
 	s.bodyBytes = w.resp.bodyBytes
 	return e.check.check(&w.resp)
 }
@@ -143,6 +143,7 @@ func (w *worker) request(s *sample) *failure {
 // exchange makes one request on the wire and reads its answer into w.resp.
 func (w *worker) exchange(s *sample, req []byte, bodyAt int, head bool, deadline time.Time) *failure {
 	e := w.e
+	s.whole = false
 	if fail := w.connect(s, deadline); fail != nil {
 		return fail
 	}
@@ -190,12 +191,26 @@ func (w *worker) transfer(s *sample, req []byte, bodyAt int, deadline time.Time)
 	if len(req) > largeWrite {
 		return w.transferLarge(s, req)
 	}
+	began := w.stamp(req)
 	n, err := w.conn.Write(req)
 	s.bytesOut += int64(n)
 	if err == nil {
+		s.handed(w.stamp(req) - began)
 		return w.receive(s)
 	}
 	return w.receiveAfter(s, err)
+}
+
+// onePiece is the size, in bytes, up to which any connection takes a request at
+// once: a TLS record, and the least that a socket's buffer has.
+const onePiece = 16 << 10
+
+// stamp is the time, where a request may take a while to be sent.
+func (w *worker) stamp(req []byte) int64 {
+	if len(req) <= onePiece {
+		return 0
+	}
+	return w.e.now()
 }
 
 // receive reads until the answer is complete.

@@ -1,5 +1,7 @@
 package result
 
+import "time"
+
 // Counts are the ends of requests. Offered = Sent + Dropped and Sent = Completed + Failed + Unfinished.
 type Counts struct {
 	Offered    int64 `json:"offered"`    // arrivals of the schedule that came due
@@ -29,9 +31,13 @@ type Distribution struct {
 	Histogram string `json:"histogram,omitempty"`
 }
 
-// A Load is the record of a load or warm-up stage.
+// A Load is the record of a load or warm-up stage. Times of segments, seconds and intervals count from Started.
 type Load struct {
 	Counts
+	// Started is the wall time of the run's time 0, when the first arrival could be due, in UTC. Zero in records that do
+	// not have it.
+	Started time.Time `json:"started,omitzero"`
+
 	Request        string  `json:"request"`
 	Target         string  `json:"target"`
 	Engine         string  `json:"engine"`                  // loop or goroutine
@@ -43,10 +49,11 @@ type Load struct {
 	MaxInFlight    int     `json:"max_in_flight"`
 	AtMax          string  `json:"at_max"` // wait or drop
 	KeepAlive      bool    `json:"keep_alive"`
-	TimeoutNS      int64   `json:"timeout_ns"`  // counted from the send
-	Planned        int64   `json:"planned"`     // arrivals of the whole schedule
-	PlannedNS      int64   `json:"planned_ns"`  // length of the whole schedule
-	DurationNS     int64   `json:"duration_ns"` // of the schedule's part that was offered, without the drain
+	TimeoutNS      int64   `json:"timeout_ns"`
+	TimeoutFrom    string  `json:"timeout_from,omitempty"` // what the timeout counts from: sent (also where it is missing) or intended
+	Planned        int64   `json:"planned"`                // arrivals of the whole schedule
+	PlannedNS      int64   `json:"planned_ns"`             // length of the whole schedule
+	DurationNS     int64   `json:"duration_ns"`            // of the schedule's part that was offered, without the drain
 	DrainNS        int64   `json:"drain_ns"`
 	OfferedPerS    float64 `json:"offered_per_s"`
 	ThroughputPerS float64 `json:"throughput_per_s"` // completed by a second (or 3 fastest service times) after the last arrival / duration
@@ -134,16 +141,21 @@ type Host struct {
 
 // Wire is what went over the network.
 type Wire struct {
-	Attempts  int64        `json:"attempts"`  // requests begun on a connection, hops of redirects included
-	Opened    int64        `json:"opened"`    // connections opened
-	Reused    int64        `json:"reused"`    // requests sent on a connection used before
-	Redirects int64        `json:"redirects"` // hops followed
-	BytesOut  int64        `json:"bytes_out"`
-	BytesIn   int64        `json:"bytes_in"`
-	BodyBytes int64        `json:"body_bytes"`
-	Connect   Distribution `json:"connect"` // TCP connect time
-	TLS       Distribution `json:"tls"`
-	FirstByte Distribution `json:"first_byte"` // first byte of the answer − sent
+	Attempts  int64 `json:"attempts"`  // requests begun on a connection, hops of redirects included
+	Opened    int64 `json:"opened"`    // connections opened
+	Reused    int64 `json:"reused"`    // requests sent on a connection used before
+	Redirects int64 `json:"redirects"` // hops followed
+	BytesOut  int64 `json:"bytes_out"`
+	BytesIn   int64 `json:"bytes_in"`
+	BodyBytes int64 `json:"body_bytes"`
+
+	// The phases of requests. DNS, Connect and TLS have one time for each look-up of a name and each connection opened.
+	DNS       Distribution `json:"dns"`        // look-up of a name, at the start; none for IP addresses
+	Connect   Distribution `json:"connect"`    // TCP connect time
+	TLS       Distribution `json:"tls"`        // handshake
+	Send      Distribution `json:"send"`       // first byte of the request handed to the system → the last; 0: in one piece
+	FirstByte Distribution `json:"first_byte"` // first byte of the (first) answer − sent
+	Body      Distribution `json:"body"`       // first byte of a complete answer → its last; 0: in one piece; none with redirects
 }
 
 // A Second is one second of a load stage.

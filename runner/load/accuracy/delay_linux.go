@@ -218,6 +218,11 @@ func testBody(r *rig, s *sheet) error {
 		s.atMost("first byte p99", float64(*first.P99NS), barTime)
 	}
 	s.count("first bytes", o.Completed, o.Wire.FirstByte.Count, 0)
+	if body := o.Wire.Body; body.P50NS != nil {
+		s.time("body p50", float64(d), float64(*body.P50NS), barTime)
+		s.time("body p99", float64(d), float64(*body.P99NS), barTime)
+	}
+	s.count("bodies", o.Completed, o.Wire.Body.Count, 0)
 	s.part = "cut in half"
 	o, err = r.measure(setup{mode: fmt.Sprintf("cut d=%v", d), job: job{Segments: hold(200, over)}})
 	if err != nil {
@@ -226,6 +231,8 @@ func testBody(r *rig, s *sheet) error {
 	n := int64(len(o.due))
 	s.count("failed", n, o.Failed, 0)
 	s.count("of kind closed", n, o.errorsOf("closed"), 0)
+	s.count("first bytes", n, o.Wire.FirstByte.Count, 0)
+	s.count("bodies", 0, o.Wire.Body.Count, 0)
 	if p := o.FailedResponse.P50NS; p != nil {
 		s.time("failed response p50", float64(d/2), float64(*p), barTime)
 		s.time("failed response p99", float64(d/2), float64(*o.FailedResponse.P99NS), barTime)

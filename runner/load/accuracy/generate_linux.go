@@ -29,6 +29,7 @@ type job struct {
 	MaxInFlight int                `json:"max_in_flight"`
 	Drop        bool               `json:"drop"` // at MaxInFlight
 	Timeout     time.Duration      `json:"timeout_ns"`
+	TimeoutFrom plans.TimeoutFrom  `json:"timeout_from"`
 	Drain       time.Duration      `json:"drain_ns"`
 	Fresh       bool               `json:"fresh"` // a connection per request
 	Seq         bool               `json:"seq"`   // number the requests
@@ -126,7 +127,7 @@ func (j *job) run() (r report, err error) {
 		req.Headers = []plans.Header{{Name: kts.SeqHeader, Value: plans.Template{{Data: numbers}}}}
 	}
 	cfg := load.Config{Engine: j.Engine, Hosts: hosts, Request: req, Schedule: s, Seed: j.Seed, Arrivals: plans.Uniform,
-		MaxInFlight: j.MaxInFlight, AtMax: plans.Wait, Timeout: j.Timeout, Drain: j.Drain, KeepAlive: !j.Fresh,
+		MaxInFlight: j.MaxInFlight, AtMax: plans.Wait, Timeout: j.Timeout, TimeoutFrom: j.TimeoutFrom, Drain: j.Drain, KeepAlive: !j.Fresh,
 		LimitsNS: j.LimitsNS, TickEvery: 50 * time.Millisecond}
 	if j.Poisson {
 		cfg.Arrivals = plans.Poisson
