@@ -1,7 +1,9 @@
 package plans
 
 import (
+	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"os"
 	"slices"
 	"strings"
@@ -128,6 +130,37 @@ func (l *loader) folder(it *item) string {
 	return full
 }
 
+// keyPair reads the client's certificate and its key, to see whether they can be used.
+func (l *loader) keyPair(t *TLS, it *item) {
+	for _, k := range []struct{ one, other string }{{"cert", "key"}, {"key", "cert"}} {
+		if it.has(k.one) && !it.has(k.other) {
+			l.fault(firstOf(it.get(k.one), it).fault(k.one+" without "+k.other, "", "both or none", "a client certificate needs its private key"))
+			return
+		}
+	}
+	cert, key := it.get("cert"), it.get("key")
+	if cert == nil || key == nil {
+		return
+	}
+	t.CertFile, t.KeyFile = l.path(cert), l.path(key)
+	certPEM, ok := l.readFile(cert)
+	keyPEM, ok2 := l.readFile(key)
+	if !ok || !ok2 {
+		return
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(certPEM) {
+		l.fault(cert.fault("no certificate in the file", quote(t.CertFile), "a PEM file", ""))
+		return
+	}
+	if block, _ := pem.Decode(keyPEM); block != nil && (block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "") {
+		l.fault(key.fault("key is encrypted", quote(t.KeyFile), "a key without a pass phrase", "openssl pkey decrypts it"))
+		return
+	}
+	if _, err := tls.X509KeyPair(certPEM, keyPEM); err != nil {
+		l.fault(key.fault("key cannot be used with the certificate", strings.TrimPrefix(err.Error(), "tls: "), "the private key of "+quote(t.CertFile), ""))
+	}
+}
+
 func (l *loader) tls(it *item) TLS {
 	t := TLS{ServerName: it.get("server_name").value(), SkipVerify: it.get("verify") != nil && !it.get("verify").yes}
 	if ca := it.get("ca"); ca != nil {
@@ -136,6 +169,7 @@ func (l *loader) tls(it *item) TLS {
 			l.fault(ca.fault("no certificate in the file", quote(t.CAFile), "a PEM file", ""))
 		}
 	}
+	l.keyPair(&t, it)
 	if n := it.get("server_name"); n != nil {
 		if _, _, fault := splitAuthority("https", n.value()); fault != nil || strings.Contains(n.value(), ":") {
 			l.fault(n.fault("not a host name", n.quoted(), "a name like shop.example", ""))

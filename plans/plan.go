@@ -68,9 +68,11 @@ type URL struct {
 	Path   string // prefix for request paths, without a trailing slash; "" for none
 }
 
-// TLS says how an https target is verified.
+// TLS says how an https target is verified, and how perfplan shows who it is.
 type TLS struct {
 	CAFile     string // absolute path of a PEM file; "" means the system's roots
+	CertFile   string // absolute path of a PEM file: the client's certificate, then its issuers; "" for none
+	KeyFile    string // absolute path of a PEM file: the private key of that certificate; "" for none
 	ServerName string // "" means the URL's host
 	SkipVerify bool
 }

@@ -47,9 +47,13 @@ var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &
 		doc: "Base address: `http` or `https`, host, optional port and path prefix. Load is spread evenly over several.",
 		shape: &shape{noun: "an address like http://127.0.0.1:8080, or a list of them", scalar: textScalar, rule: "min=1", some: true, open: true,
 			list: &shape{noun: "an address like http://127.0.0.1:8080", scalar: textScalar, rule: "min=1", open: true}}},
-	{name: "tls", example: "{ca: certs/ca.pem}", doc: "How an `https` target is verified.", aka: []string{"ssl"},
-		shape: &shape{noun: "a map with ca, server_name or verify", keys: []key{
+	{name: "tls", example: "{ca: certs/ca.pem}", doc: "How an `https` target is verified, and with what certificate perfplan comes to it.", aka: []string{"ssl"},
+		shape: &shape{noun: "a map with ca, cert, key, server_name or verify", keys: []key{
 			{name: "ca", shape: pathShape, told: "the system's certificates", example: "certs/ca.pem", doc: "PEM file of the certificates to trust."},
+			{name: "cert", shape: pathShape, told: "no client certificate", example: "certs/client.pem", aka: []string{"client_cert", "certificate"},
+				doc: "PEM file of the certificate that perfplan shows to a server that asks for one, followed by its issuers if need be. With `key`."},
+			{name: "key", shape: pathShape, told: "no client certificate", example: "certs/client.key", aka: []string{"client_key", "private_key"},
+				doc: "PEM file of the private key of `cert`, not encrypted."},
 			{name: "server_name", shape: filledText, told: "the URL's host", example: "shop.example", doc: "Name that the certificate must be for."},
 			{name: "verify", shape: booleanShape, def: "true", example: "false", doc: "`false` accepts any certificate.", aka: []string{"insecure", "skip_verify"}},
 		}}},

@@ -142,5 +142,12 @@ func tlsConfig(u plans.URL, t plans.TLS) (*tls.Config, error) {
 			return nil, fmt.Errorf("no certificate in the CA file %q", t.CAFile)
 		}
 	}
+	if t.CertFile != "" {
+		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("cannot use the client certificate: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
 	return c, nil
 }

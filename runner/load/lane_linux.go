@@ -316,7 +316,7 @@ func (l *loop) broken(ln *lane, err error) {
 	case fail == nil:
 		l.answered(ln, false, l.now())
 		return
-	case ln.sendErr != nil && !ln.resp.begun():
+	case ln.sendErr != nil && !ln.resp.begun() && fail.kind != kindTLS: // an alert says more than the end it came before
 		fail = classify(ln.sendErr, "the request was being sent", address)
 	}
 	l.finish(ln, fail, false, l.now())
