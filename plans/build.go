@@ -162,7 +162,8 @@ func (l *loader) keyPair(t *TLS, it *item) {
 }
 
 func (l *loader) tls(it *item) TLS {
-	t := TLS{ServerName: it.get("server_name").value(), SkipVerify: it.get("verify") != nil && !it.get("verify").yes}
+	t := TLS{ServerName: it.get("server_name").value(), SkipVerify: it.get("verify") != nil && !it.get("verify").yes,
+		NoResume: it.get("resume") != nil && !it.get("resume").yes}
 	if ca := it.get("ca"); ca != nil {
 		t.CAFile = l.path(ca)
 		if b, ok := l.readFile(ca); ok && !x509.NewCertPool().AppendCertsFromPEM(b) {

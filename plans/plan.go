@@ -75,6 +75,7 @@ type TLS struct {
 	KeyFile    string // absolute path of a PEM file: the private key of that certificate; "" for none
 	ServerName string // "" means the URL's host
 	SkipVerify bool
+	NoResume   bool // each connection makes a whole handshake
 }
 
 // A Command is a program with its arguments, run without a shell.

@@ -48,7 +48,7 @@ var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &
 		shape: &shape{noun: "an address like http://127.0.0.1:8080, or a list of them", scalar: textScalar, rule: "min=1", some: true, open: true,
 			list: &shape{noun: "an address like http://127.0.0.1:8080", scalar: textScalar, rule: "min=1", open: true}}},
 	{name: "tls", example: "{ca: certs/ca.pem}", doc: "How an `https` target is verified, and with what certificate perfplan comes to it.", aka: []string{"ssl"},
-		shape: &shape{noun: "a map with ca, cert, key, server_name or verify", keys: []key{
+		shape: &shape{noun: "a map with ca, cert, key, server_name, verify or resume", keys: []key{
 			{name: "ca", shape: pathShape, told: "the system's certificates", example: "certs/ca.pem", doc: "PEM file of the certificates to trust."},
 			{name: "cert", shape: pathShape, told: "no client certificate", example: "certs/client.pem", aka: []string{"client_cert", "certificate"},
 				doc: "PEM file of the certificate that perfplan shows to a server that asks for one, followed by its issuers if need be. With `key`."},
@@ -56,6 +56,8 @@ var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &
 				doc: "PEM file of the private key of `cert`, not encrypted."},
 			{name: "server_name", shape: filledText, told: "the URL's host", example: "shop.example", doc: "Name that the certificate must be for."},
 			{name: "verify", shape: booleanShape, def: "true", example: "false", doc: "`false` accepts any certificate.", aka: []string{"insecure", "skip_verify"}},
+			{name: "resume", shape: booleanShape, def: "true", example: "false", aka: []string{"resumption", "session_resumption", "session_tickets", "session_cache"},
+				doc: "Connections of a stage resume the TLS session of an earlier one to the same host, where the server lets them. `false` makes a whole handshake for each."},
 		}}},
 	{name: "dir", shape: folderShape, told: "the plan's folder", example: "..", doc: "Folder in which `build` and `start` run.", aka: []string{"cwd", "workdir"}},
 	{name: "build", shape: commandShape, example: "go build -o bin/shop ./cmd/shop", doc: "Command that is run once before the first stage."},

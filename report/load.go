@@ -229,8 +229,12 @@ func networkPart(l *result.Load) part {
 		p.Tables = append(p.Tables, t)
 	}
 	w := l.Wire
-	p.Lines = append(p.Lines, fmt.Sprintf("On the wire: %s, %s opened, %s sent on one used before, %s followed; %s out, %s in, of which %s bodies.",
-		counted(w.Attempts, "attempt"), counted(w.Opened, "connection"), counted(w.Reused, "request"), counted(w.Redirects, "redirect"),
+	opened := counted(w.Opened, "connection") + " opened"
+	if w.TLS.Count > 0 {
+		opened += fmt.Sprintf(" (%s of them resumed a TLS session)", count(w.Resumed))
+	}
+	p.Lines = append(p.Lines, fmt.Sprintf("On the wire: %s, %s, %s sent on one used before, %s followed; %s out, %s in, of which %s bodies.",
+		counted(w.Attempts, "attempt"), opened, counted(w.Reused, "request"), counted(w.Redirects, "redirect"),
 		size(float64(w.BytesOut)), size(float64(w.BytesIn)), size(float64(w.BodyBytes))))
 	t := table{Caption: "Times on the wire", Cols: distributionCols("Time")}
 	for _, row := range []struct {

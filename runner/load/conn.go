@@ -14,6 +14,7 @@ type conn struct {
 	net.Conn         // what requests are written to: raw, or TLS over it
 	raw      *socket // nil on systems without a way to look at a socket
 	used     bool    // it carried a request before
+	resumed  bool    // its TLS session is that of an earlier one
 }
 
 // A socket is the TCP connection below a conn. While probing, Read does not
@@ -107,6 +108,7 @@ func (d *dialer) dial(h *Host, deadline time.Time) (c *conn, connect, handshake 
 		d.close(c)
 		return nil, connect, handshake, handshakeFailure(err, h)
 	}
+	c.resumed = secure.ConnectionState().DidResume
 	d.rewrap(c, secure)
 	return c, connect, handshake, nil
 }

@@ -58,10 +58,19 @@ func resolve(ctx context.Context, dns *net.Resolver, t *plans.Target) ([]Host, e
 		}
 		for _, a := range addrs {
 			h.Address = netip.AddrPortFrom(a, uint16(u.Port)).String()
-			hosts = append(hosts, h)
+			hosts = append(hosts, h.ownSessions(t.TLS))
 		}
 	}
 	return hosts, nil
+}
+
+// ownSessions gives h a place for the TLS session that its connections resume. What resumes is the last one.
+func (h Host) ownSessions(t plans.TLS) Host {
+	if h.TLS != nil && !t.NoResume {
+		h.TLS = h.TLS.Clone()
+		h.TLS.ClientSessionCache = tls.NewLRUClientSessionCache(1)
+	}
+	return h
 }
 
 func lookup(ctx context.Context, dns *net.Resolver, u plans.URL) ([]netip.Addr, error) {

@@ -27,6 +27,7 @@ type sample struct {
 	bytesOut, bytesIn, bodyBytes int64
 
 	connect, tls int64 // how long opening the connection took; tls 0: none
+	resumed      bool  // its TLS session was that of an earlier one
 }
 
 // A mailbox carries samples from the workers to the account.

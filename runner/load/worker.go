@@ -175,6 +175,7 @@ func (w *worker) connect(s *sample, deadline time.Time) (fail *failure) {
 	if fail != nil {
 		return fail
 	}
+	event.resumed = w.conn.resumed
 	e.mail.put(&event)
 	return nil
 }

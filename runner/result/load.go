@@ -135,6 +135,7 @@ type Host struct {
 type Wire struct {
 	Attempts  int64        `json:"attempts"`  // requests begun on a connection, hops of redirects included
 	Opened    int64        `json:"opened"`    // connections opened
+	Resumed   int64        `json:"resumed"`   // connections opened that resumed the TLS session of an earlier one
 	Reused    int64        `json:"reused"`    // requests sent on a connection used before
 	Redirects int64        `json:"redirects"` // hops followed
 	BytesOut  int64        `json:"bytes_out"`
