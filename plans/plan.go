@@ -210,6 +210,14 @@ type Warmup struct {
 	Until       Until
 	MaxInFlight int
 	Timeout     time.Duration
+	Connecting
+}
+
+// Connecting says how a load or warm-up stage uses connections.
+type Connecting struct {
+	KeepAlive             bool
+	RequestsPerConnection int // a connection is closed after so many; 0: any number
+	Connections           int // to each host: opened before the first arrival, and no more than these; 0: as many as are needed
 }
 
 // Arrivals is the arrival process of a load stage.
@@ -240,7 +248,7 @@ type Load struct {
 	AtMax       AtMax
 	Timeout     time.Duration // from the send to the last byte
 	Drain       time.Duration // after the last arrival, for what is still in flight
-	KeepAlive   bool
+	Connecting
 }
 
 // Duration is the planned length of the profile, without the drain.

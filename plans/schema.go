@@ -154,6 +154,16 @@ var benchShape = &shape{noun: "a microbenchmark", keys: []key{
 
 var sizeShape = &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000000000"}
 
+// connectingKeys are those of stages that send requests.
+var connectingKeys = []key{
+	{name: "keep_alive", def: "true", shape: booleanShape, example: "false", aka: []string{"keepalive"}, doc: "`false` opens a connection for each request."},
+	{name: "requests_per_connection", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000000000"}, told: "any number", example: "100",
+		aka: []string{"requests_per_conn", "max_requests_per_connection", "reuse"},
+		doc: "A connection is closed after so many requests, from 2; the next one that needs it opens another."},
+	{name: "connections", shape: inFlightShape, told: "as many as are needed", example: "64", aka: []string{"conns", "connections_per_host", "pool_size", "max_connections"},
+		doc: "Connections to each host: opened before the first arrival, used in turn, opened again when they end, and never more than these. An arrival that finds none free waits for one of its host, in order and with its intended time kept, as at `max_in_flight`, or is dropped by `at_max: drop`."},
+}
+
 var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}", keys: []key{
 	{name: "request", shape: nameShape, told: "the only request", example: "home", doc: "Name of the request to send."},
 	{name: "rate", required: true, shape: rateShape, example: "50/s", aka: []string{"rps", "qps"}, doc: "Arrivals per second, minute or hour, evenly spaced."},
@@ -161,8 +171,9 @@ var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}",
 		shape: &shape{noun: "steady", scalar: textScalar, rule: "oneof=steady"}},
 	{name: "at_most", shape: durationShape, told: "`30s` with `until`", example: "1m", doc: "Ends it in any case.", aka: []string{"max", "within"}},
 	{name: "for", shape: durationShape, example: "10s", aka: []string{"duration", "time"}, doc: "Ends it after this time, steady or not. Instead of `until`."},
-	{name: "max_in_flight", shape: inFlightShape, told: "rate × timeout, from 16 to 10000", example: "64", aka: []string{"concurrency", "connections", "workers"}, doc: "Most requests under way at once."},
+	{name: "max_in_flight", shape: inFlightShape, told: "rate × timeout, from 16 to 10000", example: "64", aka: []string{"concurrency", "workers"}, doc: "Most requests under way at once."},
 	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time from the send to the last byte."},
+	connectingKeys[0], connectingKeys[1], connectingKeys[2],
 }}
 
 var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []key{
@@ -173,13 +184,13 @@ var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []ke
 	{name: "for", shape: durationShape, example: "1m", aka: []string{"duration", "time", "each", "over"}, doc: "How long the rate is held. With `rate`."},
 	{name: "profile", example: "[{ramp: {from: 10/s, to: 100/s, over: 10s}}, {hold: {rate: 100/s, for: 1m}}]",
 		doc: "Segments of the load, one after another. Instead of `rate` and `for`.", shape: profileShape, aka: []string{"stages", "segments"}},
-	{name: "max_in_flight", shape: inFlightShape, told: "highest rate × timeout, from 16 to 10000", example: "256", aka: []string{"concurrency", "connections", "workers", "in_flight"},
+	{name: "max_in_flight", shape: inFlightShape, told: "highest rate × timeout, from 16 to 10000", example: "256", aka: []string{"concurrency", "workers", "in_flight"},
 		doc: "Most requests under way at once."},
 	{name: "at_max", def: "wait", example: "drop", doc: "What becomes of an arrival at that bound: `wait` sends it late with its intended time kept, `drop` counts it and never sends it.",
 		shape: &shape{noun: "wait or drop", scalar: textScalar, rule: "oneof=wait drop"}},
 	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time from the send to the last byte."},
 	{name: "drain", shape: pauseShape, told: "the timeout", example: "5s", doc: "Time after the last arrival in which answers are still awaited. `0s` awaits none."},
-	{name: "keep_alive", def: "true", shape: booleanShape, example: "false", aka: []string{"keepalive"}, doc: "`false` opens a connection for each request."},
+	connectingKeys[0], connectingKeys[1], connectingKeys[2],
 	{name: "seed", def: "1", shape: seedShape, example: "7", doc: "Decides the random arrival times: the same seed gives the same ones."},
 }}
 

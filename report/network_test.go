@@ -15,7 +15,9 @@ func TestNetworkLine(t *testing.T) {
 		want string
 	}{
 		{result.Load{Wire: result.Wire{Attempts: 20, Opened: 2, Reused: 18}}, "20 attempts, 2 connections opened, 18 requests sent on one used before"},
-		{result.Load{Wire: secure}, "20 connections opened (19 of them resumed a TLS session), 0 requests"},
+		{result.Load{Wire: secure}, "20 connections opened (of them 19 resumed a TLS session), 0 requests"},
+		{result.Load{Connections: 4, Hosts: make([]result.Host, 2), Wire: result.Wire{Opened: 9, Ahead: 8}}, "9 connections opened (of them 8 before the first arrival), 0"},
+		{result.Load{Connections: 4, Hosts: make([]result.Host, 2), Wire: result.Wire{Opened: 9, Ahead: 7}}, "(of them 7 of 8 before the first arrival)"},
 	} {
 		if got := strings.Join(networkPart(&c.load).Lines, "\n"); !strings.Contains(got, c.want) {
 			t.Errorf("network line = %q, want %q in it", got, c.want)

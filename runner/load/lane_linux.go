@@ -33,7 +33,7 @@ type lane struct {
 	to     int32 // the host
 	fd     int   // -1: none
 	state  laneState
-	used   bool // the connection carried a request
+	used   int  // requests that the connection carried
 	busy   bool // it connects, shakes hands, or has bytes left to write
 
 	began    int64 // when it began to connect
@@ -118,7 +118,7 @@ func (l *loop) setBusy(ln *lane, busy bool) {
 
 // connect begins to open a connection.
 func (l *loop) connect(ln *lane) {
-	ln.began, ln.used = l.now(), false
+	ln.began, ln.used = l.now(), 0
 	peer := l.peers[ln.to]
 	family := unix.AF_INET
 	if _, ok := peer.(*unix.SockaddrInet6); ok {
@@ -202,10 +202,10 @@ func (l *loop) flush(ln *lane) {
 		n, err := ln.write()
 		if n > 0 && ln.attempts == 0 {
 			ln.attempts = 1
-			if ln.used {
+			if ln.used > 0 {
 				ln.reused = 1
 			}
-			ln.used = true
+			ln.used++
 		}
 		ln.bytesOut += int64(n)
 		ln.out = ln.out[n:]
@@ -304,7 +304,7 @@ func (l *loop) silent(ln *lane) bool {
 // answered ends the request: its answer is complete.
 func (l *loop) answered(ln *lane, clean bool, at int64) {
 	ln.status, ln.bodyBytes = ln.resp.status, ln.resp.bodyBytes
-	keep := clean && ln.resp.keepAlive && l.keepAlive && ln.sendErr == nil && len(ln.out) == 0 && !ln.wire.waits()
+	keep := clean && ln.resp.keepAlive && l.keepAlive && ln.used != l.cfg.RequestsPerConnection && ln.sendErr == nil && len(ln.out) == 0 && !ln.wire.waits()
 	l.finish(ln, l.check.check(&ln.resp), keep, at)
 }
 

@@ -17,7 +17,7 @@ type job struct {
 }
 
 // A ledger has the arrivals that came due and were not sent, in order. Those
-// that wait are no list but a second cursor behind the dispatcher's, so a
+// that wait are no list but another cursor behind the dispatcher's, so a
 // backlog of hours takes no memory and keeps every intended time.
 type ledger struct {
 	mu       sync.Mutex
@@ -25,12 +25,12 @@ type ledger struct {
 	max      int
 	drop     bool
 	inTurn   bool
-	cursor   *schedule.Cursor // next arrival to send
-	due      int64            // arrivals that came due
-	backlog  int64            // those of them that wait
+	lines    []line // of the waiting: one, or one for each host
+	due      int64  // arrivals that came due
+	backlog  int64  // those of them that wait
 	dropped  int64
-	full     int64 // when the bound was found reached, while backlog > 0
 	inFlight int
+	bound    hostBound
 	closing  bool // no more arrivals: quiet closes with the last end
 	closed   bool // nothing is sent any more
 	quiet    chan struct{}
@@ -39,7 +39,7 @@ type ledger struct {
 
 func newLedger(s *schedule.Schedule, hosts, maxInFlight int, drop bool) *ledger {
 	spans := s.Segments()
-	q := &ledger{hosts: int64(hosts), max: maxInFlight, drop: drop, cursor: s.Cursor(), quiet: make(chan struct{})}
+	q := &ledger{hosts: int64(hosts), max: maxInFlight, drop: drop, lines: []line{{cursor: s.Cursor()}}, quiet: make(chan struct{})}
 	q.level.area = make([]float64, len(spans))
 	for _, span := range spans {
 		q.level.ends = append(q.level.ends, int64(span.End))
@@ -110,36 +110,38 @@ func (s *stack[S]) popLow(n int) (w S) {
 func (q *queue[S]) offer(now int64) (j job, w S, send, dropped bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	ln := q.lineOf(q.due)
 	q.due++
-	if q.backlog > 0 || q.inFlight >= q.max {
+	if ln.len > 0 || !q.room(ln) {
 		if q.drop {
-			j = q.pop()
+			j = q.pop(ln)
 			j.capped = true
 			q.dropped++
 			return j, w, false, true
 		}
-		if q.backlog == 0 {
-			q.full = now
+		if ln.len == 0 {
+			ln.full = now
 		}
+		ln.len++
 		q.backlog++
 		return j, w, false, false
 	}
-	j = q.pop()
+	j = q.pop(ln)
 	q.level.move(now, q.inFlight, 1)
-	q.inFlight++
+	q.enter(j.host)
 	return j, q.popIdle(j.host), true, false
 }
 
-// pop returns the arrival at the cursor. There is one: it came due.
-func (q *ledger) pop() job {
-	index := q.cursor.Index()
-	offset, segment, _ := q.cursor.Next()
+// pop returns the arrival at the line's cursor. There is one: it came due.
+func (q *ledger) pop(ln *line) job {
+	index := ln.cursor.Index()
+	offset, segment, _ := ln.cursor.Next()
 	return job{index: index, intended: int64(offset), segment: int32(segment), host: int32(index % q.hosts)}
 }
 
 func (q *queue[S]) popIdle(host int32) S {
-	if q.inTurn {
-		return q.idle[host].popLow(q.max)
+	if q.inTurn || q.bound.most > 0 {
+		return q.idle[host].popLow(q.seats())
 	}
 	return q.idle[host].pop()
 }
@@ -154,20 +156,23 @@ func (q *queue[S]) release(w S, now int64) (j job, to S, send, stay bool) {
 	if q.closed {
 		return j, to, false, false
 	}
-	if q.backlog == 0 {
-		q.level.move(now, q.inFlight, -1)
-		q.inFlight--
+	q.leave(w.at())
+	ln := q.first()
+	if ln == nil {
+		q.level.move(now, q.inFlight+1, -1)
 		if q.closing && q.inFlight == 0 {
 			close(q.quiet)
 			q.closing = false
 		}
 		return j, to, false, q.park(w)
 	}
+	ln.len--
 	q.backlog--
-	j = q.pop()
+	j = q.pop(ln)
+	q.enter(j.host)
 	j.capped = true
-	j.waiting = max(0, now-max(j.intended, q.full))
-	if j.host == w.at() {
+	j.waiting = max(0, now-max(j.intended, ln.full))
+	if j.host == w.at() && (q.bound.most == 0 || q.idle[j.host].len == 0) { // else it is another's turn
 		return j, w, true, true
 	}
 	stay = q.park(w)
@@ -215,12 +220,17 @@ func (q *queue[S]) takeIdle() (idle []S) {
 	return idle
 }
 
-// blocked tells whether the in-flight bound keeps all arrivals from being sent
-// until a request ends, and has been found to.
+// blocked tells whether a bound keeps all arrivals from being sent until a
+// request ends, and has been found to.
 func (q *ledger) blocked() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.backlog > 0 || q.drop && q.inFlight >= q.max
+	for i := range q.lines {
+		if ln := &q.lines[i]; ln.len == 0 && (!q.drop || q.room(ln)) {
+			return false
+		}
+	}
+	return true
 }
 
 // waste takes up to n arrivals that came due and, after stop, are never sent.
@@ -229,7 +239,9 @@ func (q *ledger) waste(n int64) []job {
 	defer q.mu.Unlock()
 	jobs := make([]job, min(n, q.backlog))
 	for i := range jobs {
-		jobs[i] = q.pop()
+		ln := q.longest()
+		ln.len--
+		jobs[i] = q.pop(ln)
 		jobs[i].capped = true
 	}
 	q.backlog -= int64(len(jobs))

@@ -42,10 +42,12 @@ type Load struct {
 	MaxInFlight    int     `json:"max_in_flight"`
 	AtMax          string  `json:"at_max"` // wait or drop
 	KeepAlive      bool    `json:"keep_alive"`
-	TimeoutNS      int64   `json:"timeout_ns"`  // counted from the send
-	Planned        int64   `json:"planned"`     // arrivals of the whole schedule
-	PlannedNS      int64   `json:"planned_ns"`  // length of the whole schedule
-	DurationNS     int64   `json:"duration_ns"` // of the schedule's part that was offered, without the drain
+	PerConnection  int     `json:"requests_per_connection,omitempty"` // after which a connection was closed; 0: any number
+	Connections    int     `json:"connections,omitempty"`             // most to each host, opened before the first arrival; 0: as many as were needed
+	TimeoutNS      int64   `json:"timeout_ns"`                        // counted from the send
+	Planned        int64   `json:"planned"`                           // arrivals of the whole schedule
+	PlannedNS      int64   `json:"planned_ns"`                        // length of the whole schedule
+	DurationNS     int64   `json:"duration_ns"`                       // of the schedule's part that was offered, without the drain
 	DrainNS        int64   `json:"drain_ns"`
 	OfferedPerS    float64 `json:"offered_per_s"`
 	ThroughputPerS float64 `json:"throughput_per_s"` // completed by a second (or 3 fastest service times) after the last arrival / duration
@@ -55,7 +57,7 @@ type Load struct {
 	Response       Distribution `json:"response"`
 	Service        Distribution `json:"service"`
 	Lag            Distribution `json:"lag"`          // of all sent requests
-	Waiting        Distribution `json:"waiting"`      // part of lag: at the in-flight bound
+	Waiting        Distribution `json:"waiting"`      // part of lag: at the in-flight bound, or for a free connection
 	DispatchLag    Distribution `json:"dispatch_lag"` // part of lag: the generator's own
 	FailedResponse Distribution `json:"failed_response"`
 
@@ -108,7 +110,7 @@ type Segment struct {
 	Service        Distribution `json:"service"`
 	Lag            Distribution `json:"lag"`
 	DispatchLag    Distribution `json:"dispatch_lag"`
-	Capped         int64        `json:"capped"` // arrivals that found max_in_flight requests under way
+	Capped         int64        `json:"capped"` // arrivals that found max_in_flight requests under way, or none of connections free
 	MeanInFlight   float64      `json:"mean_in_flight"`
 	// OverResponse[i] counts offered requests whose response time exceeded LimitsNS[i], that failed, were
 	// dropped or did not finish; OverService the same by service time, of sent requests.
@@ -133,11 +135,12 @@ type Host struct {
 
 // Wire is what went over the network.
 type Wire struct {
-	Attempts  int64        `json:"attempts"`  // requests begun on a connection, hops of redirects included
-	Opened    int64        `json:"opened"`    // connections opened
-	Resumed   int64        `json:"resumed"`   // connections opened that resumed the TLS session of an earlier one
-	Reused    int64        `json:"reused"`    // requests sent on a connection used before
-	Redirects int64        `json:"redirects"` // hops followed
+	Attempts  int64        `json:"attempts"`               // requests begun on a connection, hops of redirects included
+	Opened    int64        `json:"opened"`                 // connections opened
+	Ahead     int64        `json:"opened_ahead,omitempty"` // of these before the first arrival
+	Resumed   int64        `json:"resumed"`                // connections opened that resumed the TLS session of an earlier one
+	Reused    int64        `json:"reused"`                 // requests sent on a connection used before
+	Redirects int64        `json:"redirects"`              // hops followed
 	BytesOut  int64        `json:"bytes_out"`
 	BytesIn   int64        `json:"bytes_in"`
 	BodyBytes int64        `json:"body_bytes"`
@@ -170,7 +173,7 @@ type HistInterval struct {
 
 // An Audit is what the load generator knows about its own part in the figures.
 type Audit struct {
-	Capped        int64    `json:"capped"`        // arrivals that found max_in_flight requests under way
+	Capped        int64    `json:"capped"`        // arrivals that found max_in_flight requests under way, or none of connections free
 	MaxInFlight   int64    `json:"max_in_flight"` // largest number seen
 	MeanInFlight  float64  `json:"mean_in_flight"`
 	CPUShare      *float64 `json:"cpu_share"`       // of this process, 1 = one core

@@ -1,0 +1,33 @@
+package runner
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/perfplan/perfplan/runner/result"
+)
+
+// What the plan says of connections reaches the load, and the warm-up too.
+func TestConnectionPolicies(t *testing.T) {
+	p := read(t, fmt.Sprintf(planHead, freeAddress(t, "127.0.0.1"), os.Args[0], "ok", "")+`
+stages:
+  - {name: warm, warmup: {rate: 50/s, for: 200ms, connections: 3}}
+  - {name: fresh, warmup: {rate: 50/s, for: 200ms, keep_alive: false}}
+  - {name: main, load: {rate: 100/s, for: 300ms, connections: 2, max_in_flight: 1, requests_per_connection: 5}}
+`)
+	r, _ := runPlan(t, t.Context(), p, nil)
+	if r.Outcome != result.Pass {
+		t.Fatalf("outcome %s (%s), error %q", r.Outcome, r.Reason, r.Error)
+	}
+	warm, fresh, main := r.Stages[0].Load, r.Stages[1].Load, r.Stages[2].Load
+	if warm.Connections != 3 || warm.Wire.Ahead != 3 || warm.Wire.Opened != 3 {
+		t.Errorf("warm-up: %d connections, %d ahead, %d opened, want 3 each", warm.Connections, warm.Wire.Ahead, warm.Wire.Opened)
+	}
+	if fresh.KeepAlive || fresh.Wire.Opened != 10 {
+		t.Errorf("warm-up without keep-alive: opened %d, want 10", fresh.Wire.Opened)
+	}
+	if main.Connections != 2 || main.PerConnection != 5 || main.Wire.Ahead != 2 || main.Wire.Opened < 6 || main.Wire.Opened > 7 {
+		t.Errorf("load: %d connections, %d ahead, opened %d for 30 requests, want 2, 2, 6 or 7", main.Connections, main.Wire.Ahead, main.Wire.Opened)
+	}
+}

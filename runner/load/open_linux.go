@@ -1,0 +1,70 @@
+//go:build amd64 || arm64
+
+package load
+
+import (
+	"context"
+	"net"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// open opens a connection for a lane that is idle. The loop does not run yet.
+func (l *loop) open(ctx context.Context, host int32) bool {
+	h, began, event := &l.hosts[host], l.now(), sample{outcome: opened}
+	d := net.Dialer{KeepAlive: -1}
+	c, err := d.DialContext(ctx, "tcp", h.Address)
+	if err != nil {
+		return false
+	}
+	event.connect = l.now() - began
+	fd, err := takeSocket(c)
+	if err != nil {
+		return false
+	}
+	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	hs := handshake{}
+	if h.TLS != nil {
+		dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+		if err == nil {
+			deadline, _ := ctx.Deadline()
+			hs.wire = &wire{l: l}
+			hs.secure, err = hs.wire.handshake(dup, h.TLS, deadline)
+		}
+		if err != nil {
+			unix.Close(fd)
+			return false
+		}
+		event.tls = l.now() - began - event.connect
+		event.resumed = hs.secure.ConnectionState().DidResume
+	}
+	l.shaken.mu.Lock()
+	defer l.shaken.mu.Unlock()
+	ln := l.newLane(host)
+	ln.fd, ln.state, ln.secure, ln.wire = fd, laneIdle, hs.secure, hs.wire
+	if ln.wire != nil {
+		ln.wire.ln = ln
+	}
+	if err := l.poll.add(fd, ln.slot, ln.gen); err != nil {
+		l.hangUp(ln)
+		l.spare = append(l.spare, ln)
+		return false
+	}
+	l.mail.put(&event)
+	l.queue.admit(ln)
+	return true
+}
+
+// takeSocket takes a connection's socket out of it.
+func takeSocket(c net.Conn) (fd int, err error) {
+	defer c.Close()
+	raw, err := c.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	if ctlErr := raw.Control(func(s uintptr) { fd, err = unix.FcntlInt(s, unix.F_DUPFD_CLOEXEC, 0) }); ctlErr != nil {
+		return -1, ctlErr
+	}
+	return fd, err
+}
