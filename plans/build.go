@@ -46,13 +46,14 @@ func (l *loader) target(it *item) *Target {
 	t := &Target{Name: it.name, Pos: it.keyPos, Ready: Ready{Within: it.get("ready").get("within").duration()},
 		Stop: it.get("stop").duration()}
 	secure := l.urls(t, it.get("url"))
+	l.unixSocket(t, it)
 	dir := l.folder(it.get("dir"))
 	if b := it.get("build"); b != nil && l.checkWords(b) {
 		c := l.command(b, dir, "")
 		t.Build = &c
 	}
 	if s := it.get("start"); s != nil && l.checkWords(s) {
-		t.Start = l.starts(s, dir, t.URLs)
+		t.Start = l.starts(s, dir, t)
 	}
 	if r := it.get("ready").get("path"); r != nil {
 		path, what := encodeTarget(r.value(), new(bool))
@@ -103,13 +104,14 @@ func (l *loader) urls(t *Target, it *item) bool {
 }
 
 // starts gives the processes of a target: one for each URL when the command names its address, else one.
-func (l *loader) starts(it *item, dir string, urls []URL) []Command {
+func (l *loader) starts(it *item, dir string, t *Target) []Command {
 	if !usesAddress(it) {
 		return []Command{l.command(it, dir, "")}
 	}
 	var cs []Command
-	for _, u := range urls {
-		cs = append(cs, l.command(it, dir, u.Address()))
+	for _, u := range t.URLs {
+		_, address := t.Endpoint(u)
+		cs = append(cs, l.command(it, dir, address))
 	}
 	return cs
 }

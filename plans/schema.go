@@ -47,6 +47,8 @@ var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &
 		doc: "Base address: `http` or `https`, host, optional port and path prefix. Load is spread evenly over several.",
 		shape: &shape{noun: "an address like http://127.0.0.1:8080, or a list of them", scalar: textScalar, rule: "min=1", some: true, open: true,
 			list: &shape{noun: "an address like http://127.0.0.1:8080", scalar: textScalar, rule: "min=1", open: true}}},
+	{name: "unix", shape: pathShape, told: "TCP to the URL", example: "run/shop.sock", aka: []string{"socket", "unix_socket", "uds"},
+		doc: "Unix socket that connections go to. The URL still says scheme, `host` header, path prefix and what a certificate must be for. `${address}` is its path then. Only with one URL."},
 	{name: "tls", example: "{ca: certs/ca.pem}", doc: "How an `https` target is verified, and with what certificate perfplan comes to it.", aka: []string{"ssl"},
 		shape: &shape{noun: "a map with ca, cert, key, server_name, verify or resume", keys: []key{
 			{name: "ca", shape: pathShape, told: "the system's certificates", example: "certs/ca.pem", doc: "PEM file of the certificates to trust."},
@@ -63,10 +65,10 @@ var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &
 	{name: "build", shape: commandShape, example: "go build -o bin/shop ./cmd/shop", doc: "Command that is run once before the first stage."},
 	{name: "start", shape: startShape, example: "bin/shop --listen ${address}", aka: []string{"run", "command", "cmd"},
 		told: "the target is already running",
-		doc:  "Command that runs the target until the last stage ended. With `${address}`, the host:port of a URL, one process is started per URL."},
+		doc:  "Command that runs the target until the last stage ended. With `${address}`, the host:port of a URL or the path of the socket, one process is started per URL."},
 	{name: "ready", def: "{}", example: "{path: /healthz, within: 20s}", doc: "How to tell that the target takes requests.", aka: []string{"health", "healthcheck"},
 		shape: &shape{noun: "a map with path or within", keys: []key{
-			{name: "path", shape: filledText, told: "a TCP connection is enough", example: "/healthz", doc: "A GET of it must answer 2xx."},
+			{name: "path", shape: filledText, told: "a connection is enough", example: "/healthz", doc: "A GET of it must answer 2xx."},
 			{name: "within", shape: durationShape, def: "20s", example: "1m", doc: "Longest time to wait.", aka: []string{"timeout"}},
 		}}},
 	{name: "stop", shape: pauseShape, told: "`5s`", example: "10s", doc: "Time between SIGTERM and SIGKILL. `0s` kills at once. Only with `start`."},

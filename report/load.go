@@ -247,7 +247,7 @@ func networkPart(l *result.Load) part {
 	for _, row := range []struct {
 		name string
 		d    result.Distribution
-	}{{"TCP connect", w.Connect}, {"TLS handshake", w.TLS}, {"first byte − sent", w.FirstByte}} {
+	}{{"connect", w.Connect}, {"TLS handshake", w.TLS}, {"first byte − sent", w.FirstByte}} {
 		if row.d.Count > 0 {
 			t.Rows = append(t.Rows, distributionRow(row.name, "", row.d))
 		}

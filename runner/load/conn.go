@@ -3,9 +3,12 @@ package load
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -16,7 +19,7 @@ type conn struct {
 	used     int     // requests it carried
 }
 
-// A socket is the TCP connection below a conn. While probing, Read does not
+// A socket is the TCP or Unix connection below a conn. While probing, Read does not
 // block.
 type socket struct {
 	net.Conn
@@ -81,8 +84,7 @@ func newDialer(now func() int64) *dialer {
 // came, is noted in event.
 func (d *dialer) dial(ctx context.Context, h *Host, deadline time.Time, event *sample) (*conn, *failure) {
 	start := d.now()
-	nd := net.Dialer{Deadline: deadline, KeepAlive: -1}
-	tcp, err := nd.DialContext(ctx, "tcp", h.Address)
+	tcp, err := dialAddress(ctx, h.Address, deadline)
 	event.connect = d.now() - start
 	if err != nil {
 		return nil, connectFailure(err, h)
@@ -110,6 +112,30 @@ func (d *dialer) dial(ctx context.Context, h *Host, deadline time.Time, event *s
 	event.resumed = secure.ConnectionState().DidResume
 	d.rewrap(c, secure)
 	return c, nil
+}
+
+// fullRetry is how long to wait for room in the queue of a Unix socket's listener. Where it is full, TCP tries again by
+// itself, while a connection to such a socket fails at once, with EAGAIN, if it must not block (unix(7)).
+const fullRetry = time.Millisecond
+
+// dialAddress connects to the address of a Host.
+func dialAddress(ctx context.Context, address string, deadline time.Time) (net.Conn, error) {
+	d := net.Dialer{Deadline: deadline, KeepAlive: -1}
+	network, at := endpoint(address)
+	for {
+		c, err := d.DialContext(ctx, network, at)
+		if network != "unix" || !errors.Is(err, syscall.EAGAIN) {
+			return c, err
+		}
+		if time.Now().After(deadline) {
+			return nil, os.ErrDeadlineExceeded
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(fullRetry):
+		}
+	}
 }
 
 func (d *dialer) register(c *conn) bool {

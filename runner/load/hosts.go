@@ -19,7 +19,7 @@ import (
 
 // A Host is one address that load is spread over.
 type Host struct {
-	Address   string      // IP address and port as dialled, IPv6 in brackets
+	Address   string      // IP address and port as dialled, IPv6 in brackets; or unix: and the path of a socket
 	Scheme    string      // "http" or "https"
 	Authority string      // what the Host header says unless the request sets it: host, and the port if not the scheme's own
 	Prefix    string      // goes before each request's path; no trailing slash
@@ -46,7 +46,7 @@ func resolve(ctx context.Context, dns *net.Resolver, t *plans.Target) ([]Host, e
 	}
 	var hosts []Host
 	for _, u := range t.URLs {
-		addrs, err := lookup(ctx, dns, u)
+		addresses, err := addressesOf(ctx, dns, t, u)
 		if err != nil {
 			return nil, err
 		}
@@ -56,12 +56,38 @@ func resolve(ctx context.Context, dns *net.Resolver, t *plans.Target) ([]Host, e
 				return nil, err
 			}
 		}
-		for _, a := range addrs {
-			h.Address = netip.AddrPortFrom(a, uint16(u.Port)).String()
+		for _, h.Address = range addresses {
 			hosts = append(hosts, h.ownSessions(t.TLS))
 		}
 	}
 	return hosts, nil
+}
+
+// addressesOf are those that connections for a URL of the target go to.
+func addressesOf(ctx context.Context, dns *net.Resolver, t *plans.Target, u plans.URL) ([]string, error) {
+	if t.Unix != "" {
+		return []string{unixPrefix + t.Unix}, nil
+	}
+	addrs, err := lookup(ctx, dns, u)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, a := range addrs {
+		list = append(list, netip.AddrPortFrom(a, uint16(u.Port)).String())
+	}
+	return list, nil
+}
+
+// unixPrefix begins the address of a Unix socket.
+const unixPrefix = "unix:"
+
+// endpoint is the network of an address, and the address there.
+func endpoint(address string) (network, at string) {
+	if path, ok := strings.CutPrefix(address, unixPrefix); ok {
+		return "unix", path
+	}
+	return "tcp", address
 }
 
 // ownSessions gives h a place for the TLS session that its connections resume. What resumes is the last one.

@@ -121,26 +121,43 @@ func (l *loop) connect(ln *lane) {
 	ln.began, ln.used = l.now(), 0
 	peer := l.peers[ln.to]
 	family := unix.AF_INET
-	if _, ok := peer.(*unix.SockaddrInet6); ok {
+	switch peer.(type) {
+	case *unix.SockaddrInet6:
 		family = unix.AF_INET6
+	case *unix.SockaddrUnix:
+		family = unix.AF_UNIX
 	}
 	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-	if err == nil {
-		ln.fd, ln.state = fd, laneConnecting
-		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
-		if err = unix.Connect(fd, peer); err == unix.EINPROGRESS || err == unix.EINTR {
-			err = nil
-		}
-	}
-	if err == nil {
-		err = l.poll.add(fd, ln.slot, ln.gen)
-	}
 	if err != nil {
 		l.finish(ln, connectFailure(err, &l.hosts[ln.to]), false, l.now())
 		return
 	}
+	ln.fd, ln.state = fd, laneConnecting
+	if family != unix.AF_UNIX {
+		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	}
 	l.setBusy(ln, true)
+	l.reach(ln)
+}
+
+// reach connects the lane's socket, now or as an event tells.
+func (l *loop) reach(ln *lane) {
+	peer := l.peers[ln.to]
+	err := unix.Connect(ln.fd, peer)
+	if _, local := peer.(*unix.SockaddrUnix); local && err == unix.EAGAIN {
+		l.full.add(ln, l.now())
+		return
+	}
+	if err == unix.EINPROGRESS || err == unix.EINTR {
+		err = nil
+	}
+	if err == nil {
+		err = l.poll.add(ln.fd, ln.slot, ln.gen)
+	}
+	if err != nil {
+		l.finish(ln, connectFailure(err, &l.hosts[ln.to]), false, l.now())
+	}
 }
 
 // connectedNow goes on once an attempt to connect has ended.
@@ -377,8 +394,11 @@ func (l *loop) hangUp(ln *lane) {
 	ln.gen++
 }
 
-// socketAddress turns an IP address and port into what the system takes.
+// socketAddress turns the address of a Host into what the system takes.
 func socketAddress(address string) (unix.Sockaddr, error) {
+	if network, at := endpoint(address); network == "unix" {
+		return &unix.SockaddrUnix{Name: at}, nil
+	}
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return nil, err

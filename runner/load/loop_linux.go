@@ -50,7 +50,8 @@ type loop struct {
 	polled int64 // when the sockets were looked at last
 	hold   bool  // short waits keep the thread's turn
 	busy   int   // lanes that cannot be left alone until the next tick
-	large  bool  // answers are too large for that
+	large  bool  // answers are too large for that, or the kernel has no times of theirs
+	full   fullLines
 
 	shaken   handshakes
 	stopping atomic.Bool
@@ -75,6 +76,8 @@ func newLoop(e *engine) (path, string, error) {
 		if err != nil {
 			return nil, fmt.Sprintf("the event loop cannot connect to %s: %v", e.hosts[i].Address, err), nil
 		}
+		_, local := a.(*unix.SockaddrUnix)
+		l.large = l.large || local
 		l.peers = append(l.peers, a)
 	}
 	var err error
@@ -148,6 +151,7 @@ func (l *loop) run() {
 		now := l.now()
 		l.wall.keep(now)
 		l.expire(now)
+		l.retry(now)
 		l.wait(l.offer(now))
 	}
 	l.leave()
@@ -257,6 +261,9 @@ func (l *loop) idleTime(blocked bool) int64 {
 	until, now := int64(math.MaxInt64), l.now()
 	if first := l.line.first; first != nil {
 		until = first.sent + int64(l.timeout)
+	}
+	if len(l.full.lanes) > 0 {
+		until = min(until, l.full.at)
 	}
 	arrival := int64(math.MaxInt64)
 	switch {

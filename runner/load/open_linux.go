@@ -13,8 +13,8 @@ import (
 // open opens a connection for a lane that is idle. The loop does not run yet.
 func (l *loop) open(ctx context.Context, host int32) bool {
 	h, began, event := &l.hosts[host], l.now(), sample{outcome: opened}
-	d := net.Dialer{KeepAlive: -1}
-	c, err := d.DialContext(ctx, "tcp", h.Address)
+	deadline, _ := ctx.Deadline()
+	c, err := dialAddress(ctx, h.Address, deadline)
 	if err != nil {
 		return false
 	}
@@ -28,7 +28,6 @@ func (l *loop) open(ctx context.Context, host int32) bool {
 	if h.TLS != nil {
 		dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 		if err == nil {
-			deadline, _ := ctx.Deadline()
 			hs.wire = &wire{l: l}
 			hs.secure, err = hs.wire.handshake(dup, h.TLS, deadline)
 		}
