@@ -47,6 +47,7 @@ func (l *loader) target(it *item) *Target {
 		Stop: it.get("stop").duration()}
 	secure := l.urls(t, it.get("url"))
 	l.unixSocket(t, it)
+	l.connectTo(t, it)
 	dir := l.folder(it.get("dir"))
 	if b := it.get("build"); b != nil && l.checkWords(b) {
 		c := l.command(b, dir, "")

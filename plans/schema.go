@@ -49,6 +49,9 @@ var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &
 			list: &shape{noun: "an address like http://127.0.0.1:8080", scalar: textScalar, rule: "min=1", open: true}}},
 	{name: "unix", shape: pathShape, told: "TCP to the URL", example: "run/shop.sock", aka: []string{"socket", "unix_socket", "uds"},
 		doc: "Unix socket that connections go to. The URL still says scheme, `host` header, path prefix and what a certificate must be for. `${address}` is its path then. Only with one URL."},
+	{name: "connect_to", shape: &shape{noun: "an address like 10.0.0.7:8080", scalar: textScalar, rule: "min=1", open: true}, told: "host and port of the URL", example: "10.0.0.7:8443",
+		aka: []string{"connect", "dial", "resolve"},
+		doc: "Host and port that connections go to, an IPv6 address in brackets. All else, the `host` header, the name that TLS asks for and what the certificate must be for, stays that of the URL. `${address}` is this one then. Only with one URL."},
 	{name: "tls", example: "{ca: certs/ca.pem}", doc: "How an `https` target is verified, and with what certificate perfplan comes to it.", aka: []string{"ssl"},
 		shape: &shape{noun: "a map with ca, cert, key, server_name, verify or resume", keys: []key{
 			{name: "ca", shape: pathShape, told: "the system's certificates", example: "certs/ca.pem", doc: "PEM file of the certificates to trust."},

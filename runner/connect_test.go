@@ -77,3 +77,24 @@ stages: [{name: main, load: {rate: 100/s, for: 300ms}}]
 		t.Errorf("error %q, want that somebody else listens", r.Error)
 	}
 }
+
+// connect_to is where a target is started, awaited and loaded, whatever its URL.
+func TestConnectToTarget(t *testing.T) {
+	address := freeAddress(t, "127.0.0.1")
+	text := fmt.Sprintf(`
+version: 1
+name: t
+targets:
+  api:
+    url: http://shop.invalid
+    connect_to: %s
+    start: [%q, serve, "${address}", ok]
+    ready: {path: /ready, within: 20s}
+requests: {get: {path: /}}
+stages: [{name: main, load: {rate: 100/s, for: 300ms}}]
+`, address, os.Args[0])
+	r, _ := runPlan(t, t.Context(), read(t, text), nil)
+	if r.Outcome != result.Pass || r.Stages[0].Load.Completed != 30 || r.Stages[0].Load.Hosts[0].Address != address {
+		t.Errorf("outcome %s (%s), error %q, want pass at %s", r.Outcome, r.Reason, r.Error, address)
+	}
+}

@@ -68,6 +68,7 @@ func addressesOf(ctx context.Context, dns *net.Resolver, t *plans.Target, u plan
 	if t.Unix != "" {
 		return []string{unixPrefix + t.Unix}, nil
 	}
+	u = t.Peer(u)
 	addrs, err := lookup(ctx, dns, u)
 	if err != nil {
 		return nil, err
