@@ -22,6 +22,8 @@ func parseURL(text string) (URL, *addressFault) {
 		return URL{}, &addressFault{"blank around the address", "write " + strings.TrimSpace(text)}
 	case strings.ContainsAny(text, " \t\r\n"):
 		return URL{}, &addressFault{"blank in the address", ""}
+	case strings.HasPrefix(text, "unix:") || strings.HasPrefix(text, "http+unix:"):
+		return URL{}, &addressFault{"a Unix socket in the address", "write url: http://localhost, and its path under unix"}
 	case !ok:
 		if host, fault := parseURL("http://" + strings.TrimPrefix(text, "//")); fault == nil && host.Host != "" {
 			return URL{}, &addressFault{"address without http:// or https://", "write http://" + strings.TrimPrefix(text, "//")}

@@ -1,7 +1,9 @@
 package plans
 
 import (
+	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"os"
 	"slices"
 	"strings"
@@ -44,13 +46,15 @@ func (l *loader) target(it *item) *Target {
 	t := &Target{Name: it.name, Pos: it.keyPos, Ready: Ready{Within: it.get("ready").get("within").duration()},
 		Stop: it.get("stop").duration()}
 	secure := l.urls(t, it.get("url"))
+	l.unixSocket(t, it)
+	l.connectTo(t, it)
 	dir := l.folder(it.get("dir"))
 	if b := it.get("build"); b != nil && l.checkWords(b) {
 		c := l.command(b, dir, "")
 		t.Build = &c
 	}
 	if s := it.get("start"); s != nil && l.checkWords(s) {
-		t.Start = l.starts(s, dir, t.URLs)
+		t.Start = l.starts(s, dir, t)
 	}
 	if r := it.get("ready").get("path"); r != nil {
 		path, what := encodeTarget(r.value(), new(bool))
@@ -101,13 +105,14 @@ func (l *loader) urls(t *Target, it *item) bool {
 }
 
 // starts gives the processes of a target: one for each URL when the command names its address, else one.
-func (l *loader) starts(it *item, dir string, urls []URL) []Command {
+func (l *loader) starts(it *item, dir string, t *Target) []Command {
 	if !usesAddress(it) {
 		return []Command{l.command(it, dir, "")}
 	}
 	var cs []Command
-	for _, u := range urls {
-		cs = append(cs, l.command(it, dir, u.Address()))
+	for _, u := range t.URLs {
+		_, address := t.Endpoint(u)
+		cs = append(cs, l.command(it, dir, address))
 	}
 	return cs
 }
@@ -128,14 +133,47 @@ func (l *loader) folder(it *item) string {
 	return full
 }
 
+// keyPair reads the client's certificate and its key, to see whether they can be used.
+func (l *loader) keyPair(t *TLS, it *item) {
+	for _, k := range []struct{ one, other string }{{"cert", "key"}, {"key", "cert"}} {
+		if it.has(k.one) && !it.has(k.other) {
+			l.fault(firstOf(it.get(k.one), it).fault(k.one+" without "+k.other, "", "both or none", "a client certificate needs its private key"))
+			return
+		}
+	}
+	cert, key := it.get("cert"), it.get("key")
+	if cert == nil || key == nil {
+		return
+	}
+	t.CertFile, t.KeyFile = l.path(cert), l.path(key)
+	certPEM, ok := l.readFile(cert)
+	keyPEM, ok2 := l.readFile(key)
+	if !ok || !ok2 {
+		return
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(certPEM) {
+		l.fault(cert.fault("no certificate in the file", quote(t.CertFile), "a PEM file", ""))
+		return
+	}
+	if block, _ := pem.Decode(keyPEM); block != nil && (block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "") {
+		l.fault(key.fault("key is encrypted", quote(t.KeyFile), "a key without a pass phrase", "openssl pkey decrypts it"))
+		return
+	}
+	if _, err := tls.X509KeyPair(certPEM, keyPEM); err != nil {
+		l.fault(key.fault("key cannot be used with the certificate", strings.TrimPrefix(err.Error(), "tls: "), "the private key of "+quote(t.CertFile), ""))
+	}
+}
+
 func (l *loader) tls(it *item) TLS {
-	t := TLS{ServerName: it.get("server_name").value(), SkipVerify: it.get("verify") != nil && !it.get("verify").yes}
+	t := TLS{ServerName: it.get("server_name").value(), SkipVerify: it.get("verify") != nil && !it.get("verify").yes,
+		NoResume: it.get("resume") != nil && !it.get("resume").yes}
 	if ca := it.get("ca"); ca != nil {
 		t.CAFile = l.path(ca)
 		if b, ok := l.readFile(ca); ok && !x509.NewCertPool().AppendCertsFromPEM(b) {
 			l.fault(ca.fault("no certificate in the file", quote(t.CAFile), "a PEM file", ""))
 		}
 	}
+	l.keyPair(&t, it)
 	if n := it.get("server_name"); n != nil {
 		if _, _, fault := splitAuthority("https", n.value()); fault != nil || strings.Contains(n.value(), ":") {
 			l.fault(n.fault("not a host name", n.quoted(), "a name like shop.example", ""))

@@ -206,12 +206,35 @@ func (l *loader) checkLoad(it *item, st *Stage, ld *Load, ss []placed) {
 		if m.Kind == Quantile {
 			l.decidable(s, st, ld)
 		}
-		if need := highest * limit.Seconds(); s.Op[0] == '<' && m.Clock != Lag && it.has("max_in_flight") && float64(ld.MaxInFlight) < need-1e-9 && ld.MaxInFlight > 0 && !warned {
-			warned = true
-			l.warn(it.get("max_in_flight").fault("the bound itself may break "+quote(s.Text), strconv.Itoa(ld.MaxInFlight),
-				fmt.Sprintf("at least %.0f, which is %s × %s (Little's law)", math.Ceil(need-1e-9), formatRate(highest, "s"), formatDuration(limit)), ""))
+		if s.Op[0] == '<' && m.Clock != Lag && !warned {
+			warned = l.tooTight(it, ld, s, highest)
 		}
 	}
+}
+
+// tooTight warns of a bound on requests under way that the limit may need more of, by Little's law.
+func (l *loader) tooTight(it *item, ld *Load, s placed, highest float64) bool {
+	limit := time.Duration(s.Limit)
+	need := highest*limit.Seconds() - 1e-9
+	want := fmt.Sprintf("at least %.0f, which is %s × %s (Little's law)", math.Ceil(need), formatRate(highest, "s"), formatDuration(limit))
+	what := "the bound itself may break " + quote(s.Text)
+	if n := ld.MaxInFlight; it.has("max_in_flight") && n > 0 && float64(n) < need {
+		l.warn(it.get("max_in_flight").fault(what, strconv.Itoa(n), want, ""))
+		return true
+	}
+	if hosts := hostsOf(ld); ld.Connections > 0 && float64(ld.Connections*hosts) < need {
+		l.warn(it.get("connections").fault(what, fmt.Sprintf("%d to each of %d", ld.Connections, hosts), want, ""))
+		return true
+	}
+	return false
+}
+
+// hostsOf counts the hosts of a load: its URLs, which for names of several addresses is too few.
+func hostsOf(ld *Load) int {
+	if ld.Request == nil || ld.Request.Target == nil {
+		return 1
+	}
+	return max(1, len(ld.Request.Target.URLs))
 }
 
 // confidence is one-sided: the chance that all samples miss the true quantile is at most 1 − confidence.

@@ -52,6 +52,8 @@ type Target struct {
 	Name    string
 	Pos     Position
 	URLs    []URL         // at least one; load is spread evenly over them
+	Unix    string        // absolute path of the Unix socket that connections go to; "" for TCP to the URLs
+	To      *URL          // Host and Port that connections go to; nil for those of the URLs
 	TLS     TLS           // used by https URLs
 	Build   *Command      // nil: nothing to build
 	Start   []Command     // empty: already running, perfplan does not start or stop it; one per URL when the text uses ${address}, else one
@@ -68,11 +70,14 @@ type URL struct {
 	Path   string // prefix for request paths, without a trailing slash; "" for none
 }
 
-// TLS says how an https target is verified.
+// TLS says how an https target is verified, and how perfplan shows who it is.
 type TLS struct {
 	CAFile     string // absolute path of a PEM file; "" means the system's roots
+	CertFile   string // absolute path of a PEM file: the client's certificate, then its issuers; "" for none
+	KeyFile    string // absolute path of a PEM file: the private key of that certificate; "" for none
 	ServerName string // "" means the URL's host
 	SkipVerify bool
+	NoResume   bool // each connection makes a whole handshake
 }
 
 // A Command is a program with its arguments, run without a shell.
@@ -208,6 +213,14 @@ type Warmup struct {
 	MaxInFlight int
 	Timeout     time.Duration
 	TimeoutFrom TimeoutFrom
+	Connecting
+}
+
+// Connecting says how a load or warm-up stage uses connections.
+type Connecting struct {
+	KeepAlive             bool
+	RequestsPerConnection int // a connection is closed after so many; 0: any number
+	Connections           int // to each host: opened before the first arrival, and no more than these; 0: as many as are needed
 }
 
 // TimeoutFrom says where the timeout of a request begins to count.
@@ -248,7 +261,7 @@ type Load struct {
 	Timeout     time.Duration // to the last byte
 	TimeoutFrom TimeoutFrom
 	Drain       time.Duration // after the last arrival, for what is still in flight
-	KeepAlive   bool
+	Connecting
 }
 
 // Duration is the planned length of the profile, without the drain.

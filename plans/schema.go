@@ -47,20 +47,31 @@ var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &
 		doc: "Base address: `http` or `https`, host, optional port and path prefix. Load is spread evenly over several.",
 		shape: &shape{noun: "an address like http://127.0.0.1:8080, or a list of them", scalar: textScalar, rule: "min=1", some: true, open: true,
 			list: &shape{noun: "an address like http://127.0.0.1:8080", scalar: textScalar, rule: "min=1", open: true}}},
-	{name: "tls", example: "{ca: certs/ca.pem}", doc: "How an `https` target is verified.", aka: []string{"ssl"},
-		shape: &shape{noun: "a map with ca, server_name or verify", keys: []key{
+	{name: "unix", shape: pathShape, told: "TCP to the URL", example: "run/shop.sock", aka: []string{"socket", "unix_socket", "uds"},
+		doc: "Unix socket that connections go to. The URL still says scheme, `host` header, path prefix and what a certificate must be for. `${address}` is its path then. Only with one URL."},
+	{name: "connect_to", shape: &shape{noun: "an address like 10.0.0.7:8080", scalar: textScalar, rule: "min=1", open: true}, told: "host and port of the URL", example: "10.0.0.7:8443",
+		aka: []string{"connect", "dial", "resolve"},
+		doc: "Host and port that connections go to, an IPv6 address in brackets. All else, the `host` header, the name that TLS asks for and what the certificate must be for, stays that of the URL. `${address}` is this one then. Only with one URL."},
+	{name: "tls", example: "{ca: certs/ca.pem}", doc: "How an `https` target is verified, and with what certificate perfplan comes to it.", aka: []string{"ssl"},
+		shape: &shape{noun: "a map with ca, cert, key, server_name, verify or resume", keys: []key{
 			{name: "ca", shape: pathShape, told: "the system's certificates", example: "certs/ca.pem", doc: "PEM file of the certificates to trust."},
+			{name: "cert", shape: pathShape, told: "no client certificate", example: "certs/client.pem", aka: []string{"client_cert", "certificate"},
+				doc: "PEM file of the certificate that perfplan shows to a server that asks for one, followed by its issuers if need be. With `key`."},
+			{name: "key", shape: pathShape, told: "no client certificate", example: "certs/client.key", aka: []string{"client_key", "private_key"},
+				doc: "PEM file of the private key of `cert`, not encrypted."},
 			{name: "server_name", shape: filledText, told: "the URL's host", example: "shop.example", doc: "Name that the certificate must be for."},
 			{name: "verify", shape: booleanShape, def: "true", example: "false", doc: "`false` accepts any certificate.", aka: []string{"insecure", "skip_verify"}},
+			{name: "resume", shape: booleanShape, def: "true", example: "false", aka: []string{"resumption", "session_resumption", "session_tickets", "session_cache"},
+				doc: "Connections of a stage resume the TLS session of an earlier one to the same host, where the server lets them. `false` makes a whole handshake for each."},
 		}}},
 	{name: "dir", shape: folderShape, told: "the plan's folder", example: "..", doc: "Folder in which `build` and `start` run.", aka: []string{"cwd", "workdir"}},
 	{name: "build", shape: commandShape, example: "go build -o bin/shop ./cmd/shop", doc: "Command that is run once before the first stage."},
 	{name: "start", shape: startShape, example: "bin/shop --listen ${address}", aka: []string{"run", "command", "cmd"},
 		told: "the target is already running",
-		doc:  "Command that runs the target until the last stage ended. With `${address}`, the host:port of a URL, one process is started per URL."},
+		doc:  "Command that runs the target until the last stage ended. With `${address}`, the host:port of a URL or the path of the socket, one process is started per URL."},
 	{name: "ready", def: "{}", example: "{path: /healthz, within: 20s}", doc: "How to tell that the target takes requests.", aka: []string{"health", "healthcheck"},
 		shape: &shape{noun: "a map with path or within", keys: []key{
-			{name: "path", shape: filledText, told: "a TCP connection is enough", example: "/healthz", doc: "A GET of it must answer 2xx."},
+			{name: "path", shape: filledText, told: "a connection is enough", example: "/healthz", doc: "A GET of it must answer 2xx."},
 			{name: "within", shape: durationShape, def: "20s", example: "1m", doc: "Longest time to wait.", aka: []string{"timeout"}},
 		}}},
 	{name: "stop", shape: pauseShape, told: "`5s`", example: "10s", doc: "Time between SIGTERM and SIGKILL. `0s` kills at once. Only with `start`."},
@@ -152,6 +163,16 @@ var timeoutFromKey = key{name: "timeout_from", def: "sent", example: "intended",
 	doc:   "`sent` counts the timeout from the send. `intended` counts it from the intended time; an arrival whose time is up while it waits at `max_in_flight` is dropped.",
 	shape: &shape{noun: "sent or intended", scalar: textScalar, rule: "oneof=sent intended"}}
 
+// connectingKeys are those of stages that send requests.
+var connectingKeys = []key{
+	{name: "keep_alive", def: "true", shape: booleanShape, example: "false", aka: []string{"keepalive"}, doc: "`false` opens a connection for each request."},
+	{name: "requests_per_connection", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000000000"}, told: "any number", example: "100",
+		aka: []string{"requests_per_conn", "max_requests_per_connection", "reuse"},
+		doc: "A connection is closed after so many requests, from 2; the next one that needs it opens another."},
+	{name: "connections", shape: inFlightShape, told: "as many as are needed", example: "64", aka: []string{"conns", "connections_per_host", "pool_size", "max_connections"},
+		doc: "Connections to each host: opened before the first arrival, used in turn, opened again when they end, and never more than these. An arrival that finds none free waits for one of its host, in order and with its intended time kept, as at `max_in_flight`, or is dropped by `at_max: drop`."},
+}
+
 var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}", keys: []key{
 	{name: "request", shape: nameShape, told: "the only request", example: "home", doc: "Name of the request to send."},
 	{name: "rate", required: true, shape: rateShape, example: "50/s", aka: []string{"rps", "qps"}, doc: "Arrivals per second, minute or hour, evenly spaced."},
@@ -159,9 +180,10 @@ var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}",
 		shape: &shape{noun: "steady", scalar: textScalar, rule: "oneof=steady"}},
 	{name: "at_most", shape: durationShape, told: "`30s` with `until`", example: "1m", doc: "Ends it in any case.", aka: []string{"max", "within"}},
 	{name: "for", shape: durationShape, example: "10s", aka: []string{"duration", "time"}, doc: "Ends it after this time, steady or not. Instead of `until`."},
-	{name: "max_in_flight", shape: inFlightShape, told: "rate × timeout, from 16 to 10000", example: "64", aka: []string{"concurrency", "connections", "workers"}, doc: "Most requests under way at once."},
+	{name: "max_in_flight", shape: inFlightShape, told: "rate × timeout, from 16 to 10000", example: "64", aka: []string{"concurrency", "workers"}, doc: "Most requests under way at once."},
 	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time to the last byte of the answer, counted as `timeout_from` says."},
 	timeoutFromKey,
+	connectingKeys[0], connectingKeys[1], connectingKeys[2],
 }}
 
 var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []key{
@@ -172,14 +194,14 @@ var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []ke
 	{name: "for", shape: durationShape, example: "1m", aka: []string{"duration", "time", "each", "over"}, doc: "How long the rate is held. With `rate`."},
 	{name: "profile", example: "[{ramp: {from: 10/s, to: 100/s, over: 10s}}, {hold: {rate: 100/s, for: 1m}}]",
 		doc: "Segments of the load, one after another. Instead of `rate` and `for`.", shape: profileShape, aka: []string{"stages", "segments"}},
-	{name: "max_in_flight", shape: inFlightShape, told: "highest rate × timeout, from 16 to 10000", example: "256", aka: []string{"concurrency", "connections", "workers", "in_flight"},
+	{name: "max_in_flight", shape: inFlightShape, told: "highest rate × timeout, from 16 to 10000", example: "256", aka: []string{"concurrency", "workers", "in_flight"},
 		doc: "Most requests under way at once."},
 	{name: "at_max", def: "wait", example: "drop", doc: "What becomes of an arrival at that bound: `wait` sends it late with its intended time kept, `drop` counts it and never sends it.",
 		shape: &shape{noun: "wait or drop", scalar: textScalar, rule: "oneof=wait drop"}},
 	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time to the last byte of the answer, counted as `timeout_from` says."},
 	timeoutFromKey,
 	{name: "drain", shape: pauseShape, told: "the timeout", example: "5s", doc: "Time after the last arrival in which answers are still awaited. `0s` awaits none."},
-	{name: "keep_alive", def: "true", shape: booleanShape, example: "false", aka: []string{"keepalive"}, doc: "`false` opens a connection for each request."},
+	connectingKeys[0], connectingKeys[1], connectingKeys[2],
 	{name: "seed", def: "1", shape: seedShape, example: "7", doc: "Decides the random arrival times: the same seed gives the same ones."},
 }}
 

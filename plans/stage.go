@@ -119,7 +119,7 @@ func (l *loader) sizes(it *item) []int {
 
 func (l *loader) warmup(it *item, p *Plan) *Warmup {
 	w := &Warmup{Request: l.requestOf(it, p), Rate: it.get("rate").perSecond(), Timeout: it.get("timeout").duration(),
-		TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), MaxInFlight: int(it.get("max_in_flight").integer())}
+		TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), MaxInFlight: int(it.get("max_in_flight").integer()), Connecting: l.connecting(it)}
 	for _, k := range []string{"until", "at_most"} {
 		if it.has("for") && it.has(k) {
 			l.fault(firstOf(it.get(k), it).fault("two ends of the warm-up", "for and "+k, "for alone, or until with at_most", ""))
@@ -135,7 +135,27 @@ func (l *loader) warmup(it *item, p *Plan) *Warmup {
 func (l *loader) loadWork(it *item, p *Plan) *Load {
 	return &Load{Request: l.requestOf(it, p), Arrivals: Arrivals(it.get("arrivals").value()), Seed: uint64(it.get("seed").integer()),
 		Profile: l.profile(it), MaxInFlight: int(it.get("max_in_flight").integer()), AtMax: AtMax(it.get("at_max").value()),
-		Timeout: it.get("timeout").duration(), TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), Drain: it.get("drain").duration(), KeepAlive: it.get("keep_alive").isTrue()}
+		Timeout: it.get("timeout").duration(), TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), Drain: it.get("drain").duration(), Connecting: l.connecting(it)}
+}
+
+// connecting reads how a stage uses connections.
+func (l *loader) connecting(it *item) Connecting {
+	c := Connecting{KeepAlive: it.get("keep_alive").isTrue(), RequestsPerConnection: int(it.get("requests_per_connection").integer()),
+		Connections: int(it.get("connections").integer())}
+	if it.get("keep_alive") != nil && !c.KeepAlive {
+		for _, k := range []struct{ name, hint string }{
+			{"requests_per_connection", "without keep_alive each has one"}, {"connections", "without keep_alive each request opens its own; max_in_flight bounds them"},
+		} {
+			if it.has(k.name) {
+				l.fault(firstOf(it.get(k.name), it).fault("two connection policies", "keep_alive: false and "+k.name, "one of them", k.hint))
+			}
+		}
+		return c
+	}
+	if n := it.get("requests_per_connection"); n != nil && c.RequestsPerConnection == 1 {
+		l.fault(n.fault("a connection for each request", n.quoted(), "2 or more", "write keep_alive: false"))
+	}
+	return c
 }
 
 // requestOf finds the request that a stage sends.

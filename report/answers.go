@@ -80,9 +80,17 @@ func bottleneck(r *result.Result) answer {
 			also = "Also " + a.sentence()
 		}
 		a.Badge, a.Anchor, a.Detail = badge{"Client", "suspect"}, anchor(i), also
-		a.Text = "max_in_flight, the load generator's own bound, in stage " + r.Stages[i].Name
+		a.Text = boundKey(r.Stages[i].Load) + ", the load generator's own bound, in stage " + r.Stages[i].Name
 	}
 	return a
+}
+
+// boundKey is the key of the plan's lowest bound on requests under way.
+func boundKey(l *result.Load) string {
+	if l.Connections > 0 && l.Connections*len(l.Hosts) < l.MaxInFlight {
+		return "connections"
+	}
+	return "max_in_flight"
 }
 
 // loadOf says whose load the machine's cores had: that of each observed process and of all others. It is empty where

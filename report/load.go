@@ -78,7 +78,7 @@ func responsePart(l *result.Load, st *result.Stage, file string) part {
 		{"response", "last byte − intended", l.Response},
 		{"service", "last byte − sent", l.Service},
 		{"schedule lag", "sent − intended", l.Lag},
-		{"waiting", "part of lag: at the in-flight bound", l.Waiting},
+		{"waiting", waitedFor(l), l.Waiting},
 		{"dispatch lag", "part of lag: the generator's own", l.DispatchLag},
 		{"response of other failures", "in no other row", l.FailedResponse},
 	} {
@@ -86,6 +86,13 @@ func responsePart(l *result.Load, st *result.Stage, file string) part {
 	}
 	p.Tables = append(p.Tables, t)
 	return p
+}
+
+func waitedFor(l *result.Load) string {
+	if l.Connections > 0 {
+		return "part of lag: for a free connection, or at the in-flight bound"
+	}
+	return "part of lag: at the in-flight bound"
 }
 
 // measuredSet says which requests the times are of, and what became of the others.
@@ -229,14 +236,18 @@ func networkPart(l *result.Load) part {
 		p.Tables = append(p.Tables, t)
 	}
 	w := l.Wire
-	p.Lines = append(p.Lines, fmt.Sprintf("On the wire: %s, %s opened, %s sent on one used before, %s followed; %s out, %s in, of which %s bodies.",
-		counted(w.Attempts, "attempt"), counted(w.Opened, "connection"), counted(w.Reused, "request"), counted(w.Redirects, "redirect"),
+	opened := counted(w.Opened, "connection") + " opened"
+	if of := openedHow(l); of != "" {
+		opened += " (of them " + of + ")"
+	}
+	p.Lines = append(p.Lines, fmt.Sprintf("On the wire: %s, %s, %s sent on one used before, %s followed; %s out, %s in, of which %s bodies.",
+		counted(w.Attempts, "attempt"), opened, counted(w.Reused, "request"), counted(w.Redirects, "redirect"),
 		size(float64(w.BytesOut)), size(float64(w.BytesIn)), size(float64(w.BodyBytes))))
 	t := table{Caption: "Times on the wire", Cols: distributionCols("Time")}
 	for _, row := range []struct {
 		name string
 		d    result.Distribution
-	}{{"name look-up", w.DNS}, {"TCP connect", w.Connect}, {"TLS handshake", w.TLS}, {"sending the request", w.Send},
+	}{{"name look-up", w.DNS}, {"connect", w.Connect}, {"TLS handshake", w.TLS}, {"sending the request", w.Send},
 		{"first byte − sent", w.FirstByte}, {"last byte − first byte", w.Body}} {
 		if row.d.Count > 0 {
 			t.Rows = append(t.Rows, distributionRow(row.name, "", row.d))
@@ -256,6 +267,22 @@ func timeoutFrom(l *result.Load) string {
 	return " from the send"
 }
 
+// openedHow says how connections were opened that were not just needed.
+func openedHow(l *result.Load) string {
+	var how []string
+	if want := int64(l.Connections * len(l.Hosts)); l.Connections > 0 {
+		of := count(l.Wire.Ahead)
+		if l.Wire.Ahead < want {
+			of += " of " + count(want)
+		}
+		how = append(how, of+" before the first arrival")
+	}
+	if l.Wire.TLS.Count > 0 {
+		how = append(how, count(l.Wire.Resumed)+" resumed a TLS session")
+	}
+	return strings.Join(how, ", ")
+}
+
 // auditPart shows what the load generator knows of its own part in the figures, and how it was set.
 func auditPart(l *result.Load) part {
 	a := l.Audit
@@ -268,6 +295,11 @@ func auditPart(l *result.Load) part {
 		atMax = "it is counted as dropped"
 	}
 	add("max_in_flight", count(int64(l.MaxInFlight)), "bound on requests under way; an arrival that finds it reached: "+atMax)
+	bound := "the bound of " + count(int64(l.MaxInFlight)) + " in flight"
+	if l.Connections > 0 {
+		add("connections", count(int64(l.Connections)), "bound on those to each host; an arrival that finds none free: "+atMax)
+		bound += ", or that of " + counted(int64(l.Connections), "connection") + " to a host,"
+	}
 	add("arrivals at the bound", count(a.Capped), shareOf(a.Capped, l.Offered)+" of offered")
 	add("largest in flight", count(a.MaxInFlight), "")
 	add("mean in flight", number(a.MeanInFlight, 4), "throughput × service time, by Little's law")
@@ -293,14 +325,17 @@ func auditPart(l *result.Load) part {
 		add("listener's drops", count(max(t.ListenDrops, t.ListenOverflows)), "attempts to connect, on this machine")
 	}
 	keep := "connections are kept alive"
-	if !l.KeepAlive {
+	switch {
+	case !l.KeepAlive:
 		keep = "a new connection each time"
+	case l.PerConnection > 0:
+		keep = "a new connection after " + counted(int64(l.PerConnection), "request")
 	}
 	settings := []string{engine(l), fmt.Sprintf("seed %d", l.Seed), "timeout " + duration(float64(l.TimeoutNS)) + timeoutFrom(l), keep,
 		"drain took " + duration(float64(l.DrainNS))}
 	lines := []string{
-		fmt.Sprintf("%s of %s arrivals found the bound of %s in flight reached; %s in flight on average. Dispatch lag, the generator's own delay: p99 %s. Its CPU: %s of a core; its threads waited for one %s of the time.",
-			count(a.Capped), count(l.Offered), count(int64(l.MaxInFlight)), number(a.MeanInFlight, 3), timeOf(l.DispatchLag, l.DispatchLag.P99NS), orNA(a.CPUShare, percent), orNA(a.RunDelayShare, percent)),
+		fmt.Sprintf("%s of %s arrivals found %s reached; %s in flight on average. Dispatch lag, the generator's own delay: p99 %s. Its CPU: %s of a core; its threads waited for one %s of the time.",
+			count(a.Capped), count(l.Offered), bound, number(a.MeanInFlight, 3), timeOf(l.DispatchLag, l.DispatchLag.P99NS), orNA(a.CPUShare, percent), orNA(a.RunDelayShare, percent)),
 		"Settings: " + strings.Join(settings, ", ") + ".",
 	}
 	return part{Title: "Audit of the load generator", Lines: lines, More: []table{t}}

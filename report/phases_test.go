@@ -20,9 +20,9 @@ func TestTimesOnTheWire(t *testing.T) {
 		want string
 	}{
 		{result.Wire{}, ""},
-		{result.Wire{Connect: took(1e6), FirstByte: took(2e6)}, "TCP connect, first byte − sent"},
+		{result.Wire{Connect: took(1e6), FirstByte: took(2e6)}, "connect, first byte − sent"},
 		{result.Wire{DNS: took(1e6), Connect: took(2e6), TLS: took(3e6), Send: took(4e6), FirstByte: took(5e6), Body: took(6e6)},
-			"name look-up, TCP connect, TLS handshake, sending the request, first byte − sent, last byte − first byte"},
+			"name look-up, connect, TLS handshake, sending the request, first byte − sent, last byte − first byte"},
 	} {
 		var names []string
 		for _, more := range networkPart(&result.Load{Wire: c.wire}).More {

@@ -54,9 +54,9 @@ func (in *instance) await(ctx context.Context) error {
 
 func (in *instance) notReady(u plans.URL, within time.Duration, err error) error {
 	if in.proc == nil && in.target.Ready.Path == "" {
-		return fmt.Errorf("target %s: nothing answers at %s: %w (is it running?)", in.target.Name, u, err)
+		return fmt.Errorf("target %s: nothing answers at %s: %w (is it running?)", in.target.Name, in.place(u, ""), err)
 	}
-	err = fmt.Errorf("target %s is not ready after %v: %s%s: %w", in.target.Name, within, u, in.target.Ready.Path, err)
+	err = fmt.Errorf("target %s is not ready after %v: %s: %w", in.target.Name, within, in.place(u, in.target.Ready.Path), err)
 	if in.proc != nil {
 		if tail := in.proc.LogTail(5); tail != "" {
 			err = fmt.Errorf("%w; its last output:\n%s", err, tail)
@@ -65,13 +65,14 @@ func (in *instance) notReady(u plans.URL, within time.Duration, err error) error
 	return err
 }
 
-// ask tries once: GET the ready path, or a TCP connection without one.
+// ask tries once: GET the ready path, or a connection without one.
 func (in *instance) ask(ctx context.Context, client *http.Client, u plans.URL) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	if in.target.Ready.Path == "" {
 		var d net.Dialer
-		c, err := d.DialContext(ctx, "tcp", authority(u))
+		network, address := in.target.Endpoint(u)
+		c, err := d.DialContext(ctx, network, address)
 		if err != nil {
 			return cause(err)
 		}
@@ -96,6 +97,12 @@ func (in *instance) ask(ctx context.Context, client *http.Client, u plans.URL) e
 // readyClient asks with the TLS settings that the load will have. It is not what measures.
 func readyClient(ctx context.Context, t *plans.Target) (*http.Client, error) {
 	transport := &http.Transport{DisableKeepAlives: true}
+	if network, address := t.Endpoint(t.URLs[0]); address != t.URLs[0].Address() { // then there is one URL
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, network, address)
+		}
+	}
 	if t.URLs[0].Scheme == "https" {
 		hosts, err := load.Resolve(ctx, t)
 		if err != nil {

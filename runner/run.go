@@ -185,14 +185,18 @@ func descriptorWarnings(p *plans.Plan, limit int64) []result.Warning {
 		if !ok || limit <= 0 {
 			continue
 		}
-		need := int64(l.MaxInFlight) * int64(len(l.Request.Target.URLs)) // idle connections stay open per host
+		most := l.MaxInFlight
+		if l.Connections > 0 {
+			most = l.Connections
+		}
+		need := int64(most) * int64(len(l.Request.Target.URLs)) // idle connections stay open per host
 		if need+own <= limit {
 			continue
 		}
 		ws = append(ws, result.Warning{
 			Code: "descriptors", Severity: result.Suspect,
 			Text: fmt.Sprintf("stage %s may need %d connections, but this process may open only %d files", st.Name, need, limit),
-			Fix:  "raise the limit (ulimit -n) or lower max_in_flight",
+			Fix:  "raise the limit (ulimit -n) or lower max_in_flight or connections",
 		})
 	}
 	return ws

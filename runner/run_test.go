@@ -48,7 +48,15 @@ func serve(address, mode string) {
 		}
 		fmt.Fprint(w, "ok")
 	}
-	if err := http.ListenAndServe(address, http.HandlerFunc(handler)); err != nil {
+	network := "tcp"
+	if strings.Contains(address, "/") {
+		network = "unix"
+	}
+	l, err := net.Listen(network, address)
+	if err == nil {
+		err = http.Serve(l, http.HandlerFunc(handler))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -38,7 +38,7 @@ func (r *run) microbenchmark(ctx context.Context, st *plans.Stage, m *plans.Micr
 func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, rec *result.Stage) error {
 	cfg := load.Config{
 		Request: l.Request, MaxInFlight: l.MaxInFlight, AtMax: l.AtMax, Timeout: l.Timeout, TimeoutFrom: l.TimeoutFrom, Drain: l.Drain,
-		KeepAlive: l.KeepAlive, LimitsNS: verdict.LimitsNS(st.SLOs), TickEvery: time.Second,
+		KeepAlive: l.KeepAlive, RequestsPerConnection: l.RequestsPerConnection, Connections: l.Connections, LimitsNS: verdict.LimitsNS(st.SLOs), TickEvery: time.Second,
 		OnTick: func(t load.Tick) bool {
 			r.opt.Events(LoadProgress{Stage: st, Elapsed: t.At, Planned: l.Duration(), Tick: t})
 			return true
@@ -55,7 +55,7 @@ func (r *run) warmup(ctx context.Context, st *plans.Stage, w *plans.Warmup, rec 
 	var medians []float64
 	cfg := load.Config{
 		Request: w.Request, MaxInFlight: w.MaxInFlight, AtMax: plans.Wait, Timeout: w.Timeout, TimeoutFrom: w.TimeoutFrom, Drain: w.Timeout,
-		KeepAlive: true, TickEvery: warmTick,
+		KeepAlive: w.KeepAlive, RequestsPerConnection: w.RequestsPerConnection, Connections: w.Connections, TickEvery: warmTick,
 		OnTick: func(t load.Tick) bool {
 			r.opt.Events(LoadProgress{Stage: st, Elapsed: t.At, Planned: w.Until.AtMost, Tick: t})
 			if t.Samples > 0 {

@@ -115,9 +115,10 @@ func (ts *targets) start(ctx context.Context, events func(Event)) error {
 func (in *instance) start(ctx context.Context) error {
 	for _, u := range in.urls {
 		// Whatever answers there before we start would be measured in place of the target.
-		if c, err := net.DialTimeout("tcp", authority(u), time.Second); err == nil {
+		network, address := in.target.Endpoint(u)
+		if c, err := net.DialTimeout(network, address, time.Second); err == nil {
 			c.Close()
-			return fmt.Errorf("target %s: something already listens on %s: stop it, or leave out \"start\" to measure it", in.target.Name, authority(u))
+			return fmt.Errorf("target %s: something already listens on %s: stop it, or leave out \"start\" to measure it", in.target.Name, address)
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(in.log), 0o777); err != nil {
@@ -222,4 +223,10 @@ func (ts *targets) records(dir string) []result.Target {
 	return out
 }
 
-func authority(u plans.URL) string { return net.JoinHostPort(u.Host, strconv.Itoa(u.Port)) }
+// place is the URL of a path and, where connections go elsewhere, the address.
+func (in *instance) place(u plans.URL, path string) string {
+	if network, address := in.target.Endpoint(u); network != "tcp" || address != u.Address() {
+		return fmt.Sprintf("%s%s (through %s)", u, path, address)
+	}
+	return u.String() + path
+}

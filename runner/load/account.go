@@ -209,6 +209,9 @@ func (a *account) add(samples []sample) {
 			if s.tls > 0 {
 				a.tls.Record(s.tls)
 			}
+			if s.resumed {
+				a.wire.Resumed++
+			}
 			continue
 		}
 		a.addEnd(s)

@@ -3,9 +3,12 @@ package load
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -13,10 +16,10 @@ import (
 type conn struct {
 	net.Conn         // what requests are written to: raw, or TLS over it
 	raw      *socket // nil on systems without a way to look at a socket
-	used     bool    // it carried a request before
+	used     int     // requests it carried
 }
 
-// A socket is the TCP connection below a conn. While probing, Read does not
+// A socket is the TCP or Unix connection below a conn. While probing, Read does not
 // block.
 type socket struct {
 	net.Conn
@@ -77,38 +80,62 @@ func newDialer(now func() int64) *dialer {
 	return d
 }
 
-// dial opens a connection, with TLS if the host has it. The times it took are
-// in connect and tls, in ns, as far as it came.
-func (d *dialer) dial(h *Host, deadline time.Time) (c *conn, connect, handshake int64, fail *failure) {
+// dial opens a connection, with TLS if the host has it. What it took, as far as it
+// came, is noted in event.
+func (d *dialer) dial(ctx context.Context, h *Host, deadline time.Time, event *sample) (*conn, *failure) {
 	start := d.now()
-	nd := net.Dialer{Deadline: deadline, KeepAlive: -1}
-	tcp, err := nd.DialContext(d.ctx, "tcp", h.Address)
-	connect = d.now() - start
+	tcp, err := dialAddress(ctx, h.Address, deadline)
+	event.connect = d.now() - start
 	if err != nil {
-		return nil, connect, 0, connectFailure(err, h)
+		return nil, connectFailure(err, h)
 	}
-	c = &conn{Conn: tcp}
+	c := &conn{Conn: tcp}
 	if peek := newPeeker(tcp); peek != nil {
 		c.raw = &socket{Conn: tcp, peek: peek}
 		c.Conn = c.raw
 	}
 	if !d.register(c) {
 		tcp.Close()
-		return nil, connect, 0, classify(net.ErrClosed, "", h.Address)
+		return nil, classify(net.ErrClosed, "", h.Address)
 	}
 	if h.TLS == nil {
-		return c, connect, 0, nil
+		return c, nil
 	}
 	tcp.SetDeadline(deadline)
 	secure := tls.Client(c.Conn, h.TLS)
 	err = secure.Handshake()
-	handshake = d.now() - start - connect
+	event.tls = d.now() - start - event.connect
 	if err != nil {
 		d.close(c)
-		return nil, connect, handshake, handshakeFailure(err, h)
+		return nil, handshakeFailure(err, h)
 	}
+	event.resumed = secure.ConnectionState().DidResume
 	d.rewrap(c, secure)
-	return c, connect, handshake, nil
+	return c, nil
+}
+
+// fullRetry is how long to wait for room in the queue of a Unix socket's listener. Where it is full, TCP tries again by
+// itself, while a connection to such a socket fails at once, with EAGAIN, if it must not block (unix(7)).
+const fullRetry = time.Millisecond
+
+// dialAddress connects to the address of a Host.
+func dialAddress(ctx context.Context, address string, deadline time.Time) (net.Conn, error) {
+	d := net.Dialer{Deadline: deadline, KeepAlive: -1}
+	network, at := endpoint(address)
+	for {
+		c, err := d.DialContext(ctx, network, at)
+		if network != "unix" || !errors.Is(err, syscall.EAGAIN) {
+			return c, err
+		}
+		if time.Now().After(deadline) {
+			return nil, os.ErrDeadlineExceeded
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(fullRetry):
+		}
+	}
 }
 
 func (d *dialer) register(c *conn) bool {

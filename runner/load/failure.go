@@ -140,6 +140,8 @@ var socketErrors = []struct {
 	{syscall.EPIPE, kindClosed, "connection closed by ADDRESS"},
 	{syscall.ECONNABORTED, kindReset, "connection aborted by ADDRESS"},
 	{syscall.ETIMEDOUT, kindTimeout, "no answer from ADDRESS on the network's own timeout"},
+	{syscall.ENOENT, kindRefused, "there is no socket ADDRESS"},
+	{syscall.EACCES, kindUnreachable, "no permission to connect to ADDRESS"},
 	{syscall.EHOSTUNREACH, kindUnreachable, "no route to ADDRESS"},
 	{syscall.ENETUNREACH, kindUnreachable, "network of ADDRESS is unreachable"},
 	{syscall.EMFILE, kindDescriptors, "the load generator has no file descriptors left (see ulimit -n)"},

@@ -19,7 +19,7 @@ import (
 
 // A Host is one address that load is spread over.
 type Host struct {
-	Address   string      // IP address and port as dialled, IPv6 in brackets
+	Address   string      // IP address and port as dialled, IPv6 in brackets; or unix: and the path of a socket
 	Scheme    string      // "http" or "https"
 	Authority string      // what the Host header says unless the request sets it: host, and the port if not the scheme's own
 	Prefix    string      // goes before each request's path; no trailing slash
@@ -50,7 +50,7 @@ func resolve(ctx context.Context, dns *net.Resolver, t *plans.Target) ([]Host, e
 	}
 	var hosts []Host
 	for _, u := range t.URLs {
-		addrs, took, err := lookup(ctx, dns, u)
+		addresses, took, err := addressesOf(ctx, dns, t, u)
 		if err != nil {
 			return nil, err
 		}
@@ -60,13 +60,49 @@ func resolve(ctx context.Context, dns *net.Resolver, t *plans.Target) ([]Host, e
 				return nil, err
 			}
 		}
-		for _, a := range addrs {
-			h.Address = netip.AddrPortFrom(a, uint16(u.Port)).String()
-			hosts = append(hosts, h)
+		for _, h.Address = range addresses {
+			hosts = append(hosts, h.ownSessions(t.TLS))
 			h.LookedUp = 0
 		}
 	}
 	return hosts, nil
+}
+
+// addressesOf are those that connections for a URL of the target go to, and how
+// long the look-up of its name took; 0: there was none.
+func addressesOf(ctx context.Context, dns *net.Resolver, t *plans.Target, u plans.URL) (list []string, took time.Duration, err error) {
+	if t.Unix != "" {
+		return []string{unixPrefix + t.Unix}, 0, nil
+	}
+	u = t.Peer(u)
+	addrs, took, err := lookup(ctx, dns, u)
+	if err != nil {
+		return nil, took, err
+	}
+	for _, a := range addrs {
+		list = append(list, netip.AddrPortFrom(a, uint16(u.Port)).String())
+	}
+	return list, took, nil
+}
+
+// unixPrefix begins the address of a Unix socket.
+const unixPrefix = "unix:"
+
+// endpoint is the network of an address, and the address there.
+func endpoint(address string) (network, at string) {
+	if path, ok := strings.CutPrefix(address, unixPrefix); ok {
+		return "unix", path
+	}
+	return "tcp", address
+}
+
+// ownSessions gives h a place for the TLS session that its connections resume. What resumes is the last one.
+func (h Host) ownSessions(t plans.TLS) Host {
+	if h.TLS != nil && !t.NoResume {
+		h.TLS = h.TLS.Clone()
+		h.TLS.ClientSessionCache = tls.NewLRUClientSessionCache(1)
+	}
+	return h
 }
 
 // lookup returns the addresses of a URL's host, and how long their look-up took;
@@ -150,6 +186,13 @@ func tlsConfig(u plans.URL, t plans.TLS) (*tls.Config, error) {
 		if !c.RootCAs.AppendCertsFromPEM(pem) {
 			return nil, fmt.Errorf("no certificate in the CA file %q", t.CAFile)
 		}
+	}
+	if t.CertFile != "" {
+		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("cannot use the client certificate: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, nil
 }

@@ -34,7 +34,7 @@ type lane struct {
 	to     int32 // the host
 	fd     int   // -1: none
 	state  laneState
-	used   bool // the connection carried a request
+	used   int  // requests that the connection carried
 	busy   bool // it connects, shakes hands, or has bytes left to write
 	gone   bool // the peer closed during the handshake
 
@@ -137,29 +137,46 @@ func (l *loop) setBusy(ln *lane, busy bool) {
 
 // connect begins to open a connection.
 func (l *loop) connect(ln *lane) {
-	ln.began, ln.used, ln.gone = l.now(), false, false
+	ln.began, ln.used, ln.gone = l.now(), 0, false
 	peer := l.peers[ln.to]
 	family := unix.AF_INET
-	if _, ok := peer.(*unix.SockaddrInet6); ok {
+	switch peer.(type) {
+	case *unix.SockaddrInet6:
 		family = unix.AF_INET6
+	case *unix.SockaddrUnix:
+		family = unix.AF_UNIX
 	}
 	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-	if err == nil {
-		ln.fd, ln.state = fd, laneConnecting
-		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
-		if err = unix.Connect(fd, peer); err == unix.EINPROGRESS || err == unix.EINTR {
-			err = nil
-		}
-	}
-	if err == nil {
-		err = l.poll.add(fd, ln.slot, ln.gen)
-	}
 	if err != nil {
 		l.finish(ln, connectFailure(err, &l.hosts[ln.to]), false, l.now())
 		return
 	}
+	ln.fd, ln.state = fd, laneConnecting
+	if family != unix.AF_UNIX {
+		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	}
 	l.setBusy(ln, true)
+	l.reach(ln)
+}
+
+// reach connects the lane's socket, now or as an event tells.
+func (l *loop) reach(ln *lane) {
+	peer := l.peers[ln.to]
+	err := unix.Connect(ln.fd, peer)
+	if _, local := peer.(*unix.SockaddrUnix); local && err == unix.EAGAIN {
+		l.full.add(ln, l.now())
+		return
+	}
+	if err == unix.EINPROGRESS || err == unix.EINTR {
+		err = nil
+	}
+	if err == nil {
+		err = l.poll.add(ln.fd, ln.slot, ln.gen)
+	}
+	if err != nil {
+		l.finish(ln, connectFailure(err, &l.hosts[ln.to]), false, l.now())
+	}
 }
 
 // connectedNow goes on once an attempt to connect has ended.
@@ -221,10 +238,10 @@ func (l *loop) flush(ln *lane) {
 		n, err := ln.write()
 		if n > 0 && ln.attempts == 0 {
 			ln.attempts = 1
-			if ln.used {
+			if ln.used > 0 {
 				ln.reused = 1
 			}
-			ln.used = true
+			ln.used++
 		}
 		ln.bytesOut += int64(n)
 		ln.out = ln.out[n:]
@@ -330,7 +347,7 @@ func (l *loop) silent(ln *lane) bool {
 // answered ends the request: its answer is complete.
 func (l *loop) answered(ln *lane, clean bool, at int64) {
 	ln.status, ln.bodyBytes = int32(ln.resp.status), ln.resp.bodyBytes
-	keep := clean && ln.resp.keepAlive && l.keepAlive && ln.sendErr == nil && len(ln.out) == 0 && !ln.wire.waits()
+	keep := clean && ln.resp.keepAlive && l.keepAlive && ln.used != l.cfg.RequestsPerConnection && ln.sendErr == nil && len(ln.out) == 0 && !ln.wire.waits()
 	l.finish(ln, l.check.check(&ln.resp), keep, at)
 }
 
@@ -342,7 +359,7 @@ func (l *loop) broken(ln *lane, err error) {
 	case fail == nil:
 		l.answered(ln, false, l.now())
 		return
-	case ln.sendErr != nil && !ln.resp.begun():
+	case ln.sendErr != nil && !ln.resp.begun() && fail.kind != kindTLS: // an alert says more than the end it came before
 		fail = classify(ln.sendErr, "the request was being sent", address)
 	}
 	l.finish(ln, fail, false, l.now())
@@ -403,8 +420,11 @@ func (l *loop) hangUp(ln *lane) {
 	ln.gen++
 }
 
-// socketAddress turns an IP address and port into what the system takes.
+// socketAddress turns the address of a Host into what the system takes.
 func socketAddress(address string) (unix.Sockaddr, error) {
+	if network, at := endpoint(address); network == "unix" {
+		return &unix.SockaddrUnix{Name: at}, nil
+	}
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return nil, err

@@ -159,7 +159,7 @@ func (l *loop) takeShaken() {
 		}
 		ln.secure, ln.wire = hs.secure, hs.wire
 		l.setBusy(ln, false)
-		l.report(&sample{outcome: opened, connect: hs.connect, tls: hs.took})
+		l.report(&sample{outcome: opened, connect: hs.connect, tls: hs.took, resumed: hs.secure.ConnectionState().DidResume})
 		l.send(ln)
 		if ln.gen == hs.gen && ln.state == laneSending {
 			l.receive(ln, ln.gone) // what came with the handshake made its event then

@@ -6,6 +6,11 @@
 // up to MaxInFlight to each host, and the one used last is used first. A request
 // is never pipelined, never sent twice and never redirected unasked.
 //
+// With Connections, so many are opened to each host before the first arrival and
+// used in turn. One that has ended, or served RequestsPerConnection, is opened
+// again by the next arrival that takes its place. An arrival that finds none free
+// waits for one of its host, behind no arrival for another host.
+//
 // When MaxInFlight requests are under way an arrival waits in order, its
 // intended time kept, or is dropped, as the plan says. After a stall, waiting
 // arrivals are sent as fast as requests end: MaxInFlight bounds the catching
@@ -55,6 +60,11 @@ type Config struct {
 	Drain       time.Duration     // after the schedule's end
 	KeepAlive   bool
 	LimitsNS    []int64 // thresholds of the Over counters
+
+	RequestsPerConnection int // after which a connection is closed; 0: any number
+	// Connections, if not 0, are opened to each host before the first arrival and used in turn, and no more than these: an
+	// arrival that finds none free waits for one of its host, as at MaxInFlight.
+	Connections int
 
 	// InTurn uses the connections of a host in turn, once MaxInFlight are open; else the one used last is used first,
 	// and no more are opened than are needed.
@@ -111,9 +121,10 @@ type engine struct {
 
 // A path is one of the ways to send: goroutines, or an event loop.
 type path interface {
-	start(offered chan<- int64) // begins to offer the schedule, and sends the time when the offering ended
-	wake()                      // says that halt was closed
-	stop()                      // ends what is under way, and returns when all samples are in the mailbox
+	open(ctx context.Context, host int32) bool // opens an idle connection, before start; several calls at a time
+	start(offered chan<- int64)                // begins to offer the schedule, and sends the time when the offering ended
+	wake()                                     // says that halt was closed
+	stop()                                     // ends what is under way, and returns when all samples are in the mailbox
 }
 
 // now is the time since the start of the run in ns.
@@ -143,6 +154,7 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	if err != nil {
 		return nil, err
 	}
+	ahead := e.openAhead(ctx)
 	audit := newAuditor(e.now)
 	e.base = time.Now().Add(lead)
 	audit.start()
@@ -153,6 +165,7 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.Wire.Ahead = ahead
 	l.Started = e.base.Round(0).UTC()
 	l.Engine, l.EngineReason, l.Loops, l.Pacing = e.name, e.reason, e.loops, e.pace.record()
 	return l, nil
@@ -181,6 +194,8 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, fmt.Errorf("load: got drain %v, want 0s or more", cfg.Drain)
 	case cfg.Loops < 0 || cfg.Loops > MaxLoops:
 		return nil, fmt.Errorf("load: got %d loops, want 0 to %d", cfg.Loops, MaxLoops)
+	case cfg.RequestsPerConnection < 0 || cfg.Connections < 0:
+		return nil, fmt.Errorf("load: got %d requests per connection, %d connections, want 0 or more", cfg.RequestsPerConnection, cfg.Connections)
 	case cfg.AtMax != plans.Wait && cfg.AtMax != plans.Drop:
 		return nil, fmt.Errorf("load: got at_max %q, want wait or drop", cfg.AtMax)
 	case cfg.TimeoutFrom != plans.FromSent && cfg.TimeoutFrom != plans.FromIntended:
@@ -195,6 +210,9 @@ func newEngine(cfg Config) (*engine, error) {
 	e.ledger.inTurn = cfg.InTurn
 	if cfg.TimeoutFrom == plans.FromIntended {
 		e.ledger.patience = int64(cfg.Timeout)
+	}
+	if cfg.Connections > 0 {
+		e.ledger.boundHosts(cfg.Schedule, cfg.Connections)
 	}
 	e.account = newAccount(&e.cfg)
 	var err error

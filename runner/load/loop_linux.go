@@ -28,6 +28,7 @@ const (
 type loops struct {
 	all     []*loop
 	offered chan<- int64
+	opened  atomic.Int32 // connections before the first arrival
 	working atomic.Int32 // loops that still offer
 	endedAt atomic.Int64 // the latest end of the offering
 }
@@ -64,7 +65,8 @@ type loop struct {
 	polled int64 // when the sockets were looked at last
 	hold   bool  // short waits keep the thread's turn
 	busy   int   // lanes that cannot be left alone until the next tick
-	large  bool  // answers are too large for that
+	large  bool  // answers are too large for that, or the kernel has no times of theirs
+	full   fullLines
 
 	given    gifts
 	shaken   handshakes
@@ -107,6 +109,8 @@ func newLoop(e *engine) (path, string, error) {
 				group.close()
 				return nil, fmt.Sprintf("the event loop cannot connect to %s: %v", h.Address, err), nil
 			}
+			_, local := a.(*unix.SockaddrUnix)
+			l.large = l.large || local
 			l.peers = append(l.peers, a)
 		}
 		if l.share, err = e.cfg.Schedule.Shard(i, n); err != nil {
@@ -224,6 +228,7 @@ func (l *loop) run() {
 		now := l.now()
 		l.wall.keep(now)
 		l.expire(now)
+		l.retry(now)
 		l.wait(l.offer(now))
 	}
 	l.leave()
@@ -358,6 +363,9 @@ func (l *loop) idleTime(blocked bool) int64 {
 	until, now := int64(math.MaxInt64), l.now()
 	if first := l.line.first; first != nil {
 		until = first.until
+	}
+	if len(l.full.lanes) > 0 {
+		until = min(until, l.full.at)
 	}
 	arrival := int64(math.MaxInt64)
 	switch {

@@ -68,7 +68,7 @@ func choosePacing(cfg *Config, timer timerCost) (pacing, error) {
 	p := pacing{mode: cfg.Pacing, timer: timer, reason: "as asked for"}
 	rate := peakRate(cfg.Schedule)
 	if p.mode == "" || p.mode == PacingAuto {
-		p.mode, p.reason = autoPacing(rate, cfg.MaxInFlight, timer)
+		p.mode, p.reason = autoPacing(rate, cfg, timer)
 	}
 	switch p.mode {
 	case PacingExact:
@@ -89,14 +89,23 @@ func choosePacing(cfg *Config, timer timerCost) (pacing, error) {
 	return p, nil
 }
 
-func autoPacing(rate float64, maxInFlight int, timer timerCost) (mode, reason string) {
+// lowestBound is the lowest bound on requests under way, and what it is called.
+func (c *Config) lowestBound() (n int, name string) {
+	if n = c.Connections * len(c.Hosts); n > 0 && n < c.MaxInFlight {
+		return n, "the number of connections,"
+	}
+	return c.MaxInFlight, "max_in_flight"
+}
+
+func autoPacing(rate float64, cfg *Config, timer timerCost) (mode, reason string) {
 	cost := rate * float64(timer.cpu) / 1e9
 	said := fmt.Sprintf("a timer costs %v here, one for each of %.4g arrivals a second %.2g of a core", time.Duration(timer.cpu), rate, cost)
-	switch room := float64(maxInFlight) / 2 / rate; {
+	bound, name := cfg.lowestBound()
+	switch room := float64(bound) / 2 / rate; {
 	case cost <= maxTimerShare:
 		return PacingExact, said
 	case room < tickFor(rate).Seconds():
-		return PacingExact, fmt.Sprintf("max_in_flight %d is too low for the arrivals of a tick at %.4g/s", maxInFlight, rate)
+		return PacingExact, fmt.Sprintf("%s %d is too low for the arrivals of a tick at %.4g/s", name, bound, rate)
 	}
 	return PacingTick, said
 }

@@ -29,14 +29,14 @@ type ledger struct {
 	before   schedule.Cursor // at it
 	next     job             // it
 	more     bool            // there is one
-	cursor   schedule.Cursor // next arrival to send, while backlog > 0
+	lines    []line          // of the waiting: one, or one for each host
 	due      int64           // arrivals that came due
 	backlog  int64           // those of them that wait
 	dropped  int64
 	patience int64 // how long after its intended time an arrival may still be sent; 0: for ever
 	expired  []job // dropped because of that, and not reported yet
-	full     int64 // when the bound was found reached, while backlog > 0
 	inFlight int
+	bound    hostBound
 	closing  bool // no more arrivals: quiet closes with the last end
 	closed   bool // nothing is sent any more
 	quiet    chan struct{}
@@ -47,7 +47,7 @@ type ledger struct {
 
 func newLedger(s *schedule.Schedule, hosts, maxInFlight int, drop bool) *ledger {
 	spans := s.Segments()
-	q := &ledger{hosts: int64(hosts), max: maxInFlight, drop: drop, feed: *s.Cursor(), quiet: make(chan struct{})}
+	q := &ledger{hosts: int64(hosts), max: maxInFlight, drop: drop, feed: *s.Cursor(), lines: make([]line, 1), quiet: make(chan struct{})}
 	q.level.area = make([]float64, len(spans))
 	for _, span := range spans {
 		q.level.ends = append(q.level.ends, int64(span.End))
@@ -58,7 +58,7 @@ func newLedger(s *schedule.Schedule, hosts, maxInFlight int, drop bool) *ledger 
 
 // advance moves on to the next arrival to come due.
 func (q *ledger) advance() {
-	if q.backlog == 0 {
+	if q.backlog == 0 && q.bound.most == 0 {
 		q.before = q.feed
 	}
 	q.next, q.more = q.jobAt(&q.feed)
@@ -149,17 +149,25 @@ func (q *queue[S]) offerDue(thread int, now, frontier int64) (j job, w S, due, s
 }
 
 func (q *queue[S]) take(thread int, now int64) (j job, w S, send, dropped bool) {
+	j = q.next
+	ln := q.lineOf(j.index)
 	q.due++
-	full := q.backlog > 0 || q.inFlight >= q.max
+	full := ln.len > 0 || !q.room(ln)
 	if full && !q.drop {
-		if q.backlog == 0 {
-			q.full, q.cursor = now, q.before
+		if ln.len == 0 {
+			ln.full = now
+			if q.bound.most == 0 {
+				ln.cursor = q.before
+			}
 		}
+		ln.len++
 		q.backlog++
 		q.advance()
-		return j, w, false, false
+		return job{}, w, false, false
 	}
-	j = q.next
+	if q.bound.most > 0 {
+		ln.cursor.Next()
+	}
 	q.meant.see(j.intended)
 	q.advance()
 	if full {
@@ -169,7 +177,7 @@ func (q *queue[S]) take(thread int, now int64) (j job, w S, send, dropped bool) 
 	}
 	q.sent.see(now)
 	q.level.move(now, q.inFlight, 1)
-	q.inFlight++
+	q.enter(j.host)
 	return j, q.popIdle(thread, j.host), true, false
 }
 
@@ -180,23 +188,25 @@ func (q *ledger) exhausted() bool {
 	return !q.more
 }
 
-// pop takes the first arrival that waits. There is one.
-func (q *ledger) pop() job {
-	j, _ := q.jobAt(&q.cursor)
+// pop takes the line's first arrival. There is one.
+func (q *ledger) pop(ln *line) job {
+	j, _ := q.jobAt(&ln.cursor)
 	j.capped = true
 	q.meant.see(j.intended)
-	if q.backlog--; q.backlog == 0 {
-		q.before = q.cursor
+	q.backlog--
+	if ln.len--; ln.len == 0 && q.bound.most == 0 {
+		q.before = ln.cursor
 	}
 	return j
 }
 
-// popWaiting returns the first waiting arrival that is still to be sent. Those
-// before it are dropped.
+// popWaiting returns the first waiting arrival that can be sent, and still is to
+// be. Those before it are dropped.
 func (q *ledger) popWaiting(now int64) (j job, ok bool) {
-	for q.backlog > 0 {
-		j = q.pop()
+	for ln := q.first(); ln != nil; ln = q.first() {
+		j = q.pop(ln)
 		if q.patience == 0 || now-j.intended < q.patience {
+			j.waiting = max(0, now-max(j.intended, ln.full))
 			return j, true
 		}
 		q.dropped++
@@ -217,15 +227,15 @@ func (q *ledger) takeExpired() []job {
 // popIdle takes an idle seat of the host, of the thread's own if it can; nil: a new
 // one is to be made.
 func (q *queue[S]) popIdle(thread int, host int32) (w S) {
-	own := &q.idle[thread][host]
-	switch {
-	case q.inTurn && own.opened < q.max/len(q.idle):
-	case q.inTurn && own.len > 0:
+	own, seats := &q.idle[thread][host], q.seats()
+	switch inTurn := q.inTurn || q.bound.most > 0; {
+	case inTurn && own.opened < seats/len(q.idle) && q.opened[host] < seats:
+	case inTurn && own.len > 0:
 		return own.popLow()
 	case own.len > 0:
 		return own.pop()
 	}
-	if q.opened[host] >= q.max {
+	if q.opened[host] >= seats {
 		for i := range q.idle {
 			if other := &q.idle[i][host]; other.len > 0 {
 				return other.pop()
@@ -247,19 +257,19 @@ func (q *queue[S]) release(w S, now int64) (j job, to S, send, stay bool) {
 	if q.closed {
 		return j, to, false, false
 	}
+	q.leave(w.at())
 	j, send = q.popWaiting(now)
 	if !send {
-		q.level.move(now, q.inFlight, -1)
-		q.inFlight--
+		q.level.move(now, q.inFlight+1, -1)
 		if q.closing && q.inFlight == 0 {
 			close(q.quiet)
 			q.closing = false
 		}
 		return j, to, false, q.park(w)
 	}
+	q.enter(j.host)
 	q.sent.see(now)
-	j.waiting = max(0, now-max(j.intended, q.full))
-	if j.host == w.at() {
+	if j.host == w.at() && (q.bound.most == 0 || q.idle[w.thread()][j.host].len == 0) { // else it is another's turn
 		return j, w, true, true
 	}
 	stay = q.park(w)
@@ -311,12 +321,17 @@ func (q *queue[S]) takeIdle() (idle []S) {
 	return idle
 }
 
-// blocked tells whether the in-flight bound keeps all arrivals from being sent
-// until a request ends, and has been found to.
+// blocked tells whether a bound keeps all arrivals from being sent until a
+// request ends, and has been found to.
 func (q *ledger) blocked() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.backlog > 0 || q.drop && q.inFlight >= q.max
+	for i := range q.lines {
+		if ln := &q.lines[i]; ln.len == 0 && (!q.drop || q.room(ln)) {
+			return false
+		}
+	}
+	return true
 }
 
 // waste takes up to n arrivals that came due and, after stop, are never sent.
@@ -325,7 +340,7 @@ func (q *ledger) waste(n int64) []job {
 	defer q.mu.Unlock()
 	jobs := make([]job, min(n, q.backlog))
 	for i := range jobs {
-		jobs[i] = q.pop()
+		jobs[i] = q.pop(q.longest())
 	}
 	q.dropped += int64(len(jobs))
 	return jobs

@@ -20,7 +20,7 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 	l := &result.Load{
 		Counts: a.total, Request: cfg.Request.Name,
 		Arrivals: string(cfg.Arrivals), Seed: cfg.Seed, MaxInFlight: cfg.MaxInFlight, AtMax: string(cfg.AtMax),
-		KeepAlive: cfg.KeepAlive, TimeoutNS: int64(cfg.Timeout), TimeoutFrom: string(cfg.TimeoutFrom),
+		KeepAlive: cfg.KeepAlive, PerConnection: cfg.RequestsPerConnection, Connections: cfg.Connections, TimeoutNS: int64(cfg.Timeout), TimeoutFrom: string(cfg.TimeoutFrom),
 		Planned: cfg.Schedule.Len(), PlannedNS: int64(cfg.Schedule.Duration()),
 		DurationNS: end.offered, DrainNS: max(0, end.drained-end.offered),
 		FailedResponse: distribution(a.failed, -1, ""),

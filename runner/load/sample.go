@@ -29,6 +29,7 @@ type sample struct {
 	bytesOut, bytesIn, bodyBytes int64
 
 	connect, tls int64 // how long opening the connection took; tls 0: none
+	resumed      bool  // its TLS session was that of an earlier one
 }
 
 // handed says that a request was handed to the system, which took so long.

@@ -58,12 +58,18 @@ func authorityFor(t *testing.T, names ...string) (caFile string, cert tls.Certif
 
 // serveTLS starts a server with a certificate for the names.
 func serveTLS(t *testing.T, maxVersion uint16, answer func(*call), names ...string) (s *server, caFile string) {
+	return serveTLSAs(t, &tls.Config{MaxVersion: maxVersion}, answer, names...)
+}
+
+// serveTLSAs is serveTLS with more of the server's settings.
+func serveTLSAs(t *testing.T, cfg *tls.Config, answer func(*call), names ...string) (s *server, caFile string) {
 	caFile, cert := authorityFor(t, names...)
+	cfg.Certificates = []tls.Certificate{cert}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return serveListener(t, tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}, MaxVersion: maxVersion}), answer), caFile
+	return serveListener(t, tls.NewListener(l, cfg), answer), caFile
 }
 
 func getTLS(s *server, t plans.TLS) *plans.Request {

@@ -29,7 +29,7 @@ func (w *worker) receiveAfter(s *sample, sendErr error) *failure {
 		w.resp.keepAlive = false
 		return nil
 	}
-	if w.resp.begun() || fail.kind == kindTimeout {
+	if w.resp.begun() || fail.kind == kindTimeout || fail.kind == kindTLS {
 		return fail
 	}
 	return classify(sendErr, "the request was being sent", w.e.hosts[w.host].Address)

@@ -59,8 +59,12 @@ func (w *worker) connected() bool { return w.conn != nil }
 
 // hire makes a worker for j and runs it.
 func (e *pool) hire(j job) {
-	w := &worker{e: e, host: j.host, jobs: make(chan job, 1), read: make([]byte, smallRead), resp: response{known: &knownHead{}}}
+	w := e.worker(j.host)
 	e.workers.Go(func() { w.run(j) })
+}
+
+func (e *pool) worker(host int32) *worker {
+	return &worker{e: e, host: host, jobs: make(chan job, 1), read: make([]byte, smallRead), resp: response{known: &knownHead{}}}
 }
 
 func (e *pool) hand(j job, to *worker) {
@@ -149,8 +153,8 @@ func (w *worker) exchange(s *sample, req []byte, bodyAt int, head bool, deadline
 	}
 	w.resp.reset(head, e.check.needBody)
 	w.conn.SetDeadline(deadline)
-	before, used := s.bytesOut, w.conn.used
-	w.conn.used = true
+	before, used := s.bytesOut, w.conn.used > 0
+	w.conn.used++
 	fail := w.transfer(s, req, bodyAt, deadline)
 	if s.bytesOut > before {
 		s.attempts++
@@ -158,7 +162,7 @@ func (w *worker) exchange(s *sample, req []byte, bodyAt int, head bool, deadline
 			s.reused++
 		}
 	}
-	if fail != nil || !w.resp.keepAlive || !e.keepAlive {
+	if fail != nil || !w.resp.keepAlive || !e.keepAlive || w.conn.used == e.cfg.RequestsPerConnection {
 		w.drop()
 	}
 	return fail
@@ -174,8 +178,7 @@ func (w *worker) connect(s *sample, deadline time.Time) (fail *failure) {
 	}
 	e := w.e
 	event := sample{outcome: opened}
-	w.conn, event.connect, event.tls, fail = e.dialer.dial(&e.hosts[w.host], deadline)
-	if fail != nil {
+	if w.conn, fail = e.dialer.dial(e.dialer.ctx, &e.hosts[w.host], deadline, &event); fail != nil {
 		return fail
 	}
 	e.mail.put(event)

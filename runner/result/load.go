@@ -49,6 +49,8 @@ type Load struct {
 	MaxInFlight    int     `json:"max_in_flight"`
 	AtMax          string  `json:"at_max"` // wait or drop
 	KeepAlive      bool    `json:"keep_alive"`
+	PerConnection  int     `json:"requests_per_connection,omitempty"` // after which a connection was closed; 0: any number
+	Connections    int     `json:"connections,omitempty"`             // most to each host, opened before the first arrival; 0: as many as were needed
 	TimeoutNS      int64   `json:"timeout_ns"`
 	TimeoutFrom    string  `json:"timeout_from,omitempty"` // what the timeout counts from: sent (also where it is missing) or intended
 	Planned        int64   `json:"planned"`                // arrivals of the whole schedule
@@ -63,7 +65,7 @@ type Load struct {
 	Response       Distribution `json:"response"`
 	Service        Distribution `json:"service"`
 	Lag            Distribution `json:"lag"`          // of all sent requests
-	Waiting        Distribution `json:"waiting"`      // part of lag: at the in-flight bound
+	Waiting        Distribution `json:"waiting"`      // part of lag: at the in-flight bound, or for a free connection
 	DispatchLag    Distribution `json:"dispatch_lag"` // part of lag: the generator's own
 	FailedResponse Distribution `json:"failed_response"`
 
@@ -116,7 +118,7 @@ type Segment struct {
 	Service        Distribution `json:"service"`
 	Lag            Distribution `json:"lag"`
 	DispatchLag    Distribution `json:"dispatch_lag"`
-	Capped         int64        `json:"capped"` // arrivals that found max_in_flight requests under way
+	Capped         int64        `json:"capped"` // arrivals that found max_in_flight requests under way, or none of connections free
 	MeanInFlight   float64      `json:"mean_in_flight"`
 	// OverResponse[i] counts offered requests whose response time exceeded LimitsNS[i], that failed, were
 	// dropped or did not finish; OverService the same by service time, of sent requests.
@@ -141,10 +143,12 @@ type Host struct {
 
 // Wire is what went over the network.
 type Wire struct {
-	Attempts  int64 `json:"attempts"`  // requests begun on a connection, hops of redirects included
-	Opened    int64 `json:"opened"`    // connections opened
-	Reused    int64 `json:"reused"`    // requests sent on a connection used before
-	Redirects int64 `json:"redirects"` // hops followed
+	Attempts  int64 `json:"attempts"`               // requests begun on a connection, hops of redirects included
+	Opened    int64 `json:"opened"`                 // connections opened
+	Ahead     int64 `json:"opened_ahead,omitempty"` // of these before the first arrival
+	Resumed   int64 `json:"resumed"`                // connections opened that resumed the TLS session of an earlier one
+	Reused    int64 `json:"reused"`                 // requests sent on a connection used before
+	Redirects int64 `json:"redirects"`              // hops followed
 	BytesOut  int64 `json:"bytes_out"`
 	BytesIn   int64 `json:"bytes_in"`
 	BodyBytes int64 `json:"body_bytes"`
@@ -183,7 +187,7 @@ type HistInterval struct {
 // An Audit is what the load generator knows about its own part in the figures. Figures that are null are not known on
 // this system. See docs/audit.md for how they are judged.
 type Audit struct {
-	Capped       int64   `json:"capped"`        // arrivals that found max_in_flight requests under way
+	Capped       int64   `json:"capped"`        // arrivals that found max_in_flight requests under way, or none of connections free
 	MaxInFlight  int64   `json:"max_in_flight"` // largest number seen
 	MeanInFlight float64 `json:"mean_in_flight"`
 	// MeanInFlightByTimes is the same by Little's law: the times of all requests, from the send to the end, over the

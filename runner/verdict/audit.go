@@ -52,7 +52,7 @@ func audit(l *result.Load, slos []plans.SLO) []result.Warning {
 	if said := capSaid(l, l.Audit.Capped, l.Offered, l.Audit.MeanInFlight); said != "" {
 		add("in_flight_cap", result.Suspect, said, capFix(l))
 	} else if l.Audit.Capped > 0 {
-		add("in_flight_cap", result.Note, fmt.Sprintf("%d of %d arrivals found max_in_flight (%d) requests under way", l.Audit.Capped, l.Offered, l.MaxInFlight), "")
+		add("in_flight_cap", result.Note, foundCap(l), "")
 	}
 	for _, e := range l.Errors {
 		if e.Class == result.ClassGenerator {
@@ -88,11 +88,12 @@ func capSaid(l *result.Load, capped, offered int64, inFlight float64) string {
 		return ""
 	}
 	rate := float64(offered) / time.Duration(max(l.DurationNS, 1)).Seconds()
-	text := fmt.Sprintf("the client's in-flight cap (max_in_flight: %d) held back %d of %d requests (mean in flight %.1f)", l.MaxInFlight, capped, offered, inFlight)
+	bound := boundOf(l)
+	text := fmt.Sprintf("the client's in-flight cap (%s: %d%s) held back %d of %d requests (mean in flight %.1f)", bound.key, bound.value, bound.each, capped, offered, inFlight)
 	if l.Service.MeanNS != nil {
 		need := rate * *l.Service.MeanNS / 1e9
 		text += fmt.Sprintf(": %.4g/s × %s service time need %.0f in flight by Little's law", rate, dur(int64(*l.Service.MeanNS)), math.Ceil(need))
-		if m := float64(l.MaxInFlight); m < need {
+		if m := float64(bound.inFlight); m < need {
 			text += fmt.Sprintf(", so the client's ceiling is about %.4g/s", m / *l.Service.MeanNS * 1e9)
 		}
 	}
@@ -100,7 +101,29 @@ func capSaid(l *result.Load, capped, offered int64, inFlight float64) string {
 }
 
 func capFix(l *result.Load) string {
-	return fmt.Sprintf("raise max_in_flight above %d, unless the cap is what you want to test", l.MaxInFlight)
+	bound := boundOf(l)
+	return fmt.Sprintf("raise %s above %d, unless the cap is what you want to test", bound.key, bound.value)
+}
+
+func foundCap(l *result.Load) string {
+	if bound := boundOf(l); bound.key == "connections" {
+		return fmt.Sprintf("%d of %d arrivals found no connection free (connections: %d to each host)", l.Audit.Capped, l.Offered, bound.value)
+	}
+	return fmt.Sprintf("%d of %d arrivals found max_in_flight (%d) requests under way", l.Audit.Capped, l.Offered, l.MaxInFlight)
+}
+
+// A bound is the plan's lowest on requests under way: its key with its value, and how many those are in all.
+type bound struct {
+	key             string
+	value, inFlight int
+	each            string // of what the value is
+}
+
+func boundOf(l *result.Load) bound {
+	if n := l.Connections * max(1, len(l.Hosts)); l.Connections > 0 && n < l.MaxInFlight {
+		return bound{"connections", l.Connections, n, " to each host"}
+	}
+	return bound{"max_in_flight", l.MaxInFlight, l.MaxInFlight, ""}
 }
 
 // blame names what on the client's side made a segment's response times longer than its service times.
@@ -145,7 +168,7 @@ func lagWarnings(l *result.Load, slos []plans.SLO) []result.Warning {
 }
 
 // noLimitLag is the 99th percentile of dispatch lag, in ns, that is let pass where no SLO limits response times.
-const noLimitLag = 10e6
+const noLimitLag = 100e6
 
 // limited tells whether an SLO limits response times.
 func limited(slos []plans.SLO) bool {
