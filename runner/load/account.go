@@ -12,7 +12,8 @@ import (
 
 // An account sums up samples. It is used by one goroutine. What belongs to a
 // segment or a second is closed as soon as all its arrivals have ended, so that
-// its memory does not grow with the length of the run, but for the series.
+// its memory does not grow with the length of the run, but for the series: some
+// 150 bytes a second.
 type account struct {
 	cfg     *Config
 	cursor  *schedule.Cursor // next arrival to count as offered

@@ -109,8 +109,9 @@ func nameServer(t *testing.T, addrs ...[4]byte) *net.Resolver {
 }
 
 // C-12: a name with several addresses: load goes to all of them in turn.
-func TestResolveName(t *testing.T) {
-	t.Parallel()
+func TestResolveName(t *testing.T) { onEach(t, testResolveName) }
+
+func testResolveName(t *testing.T) {
 	a := serve(t, func(x *call) { x.ok("") })
 	port := a.url().Port
 	b := serveOn(t, net.JoinHostPort("127.0.0.2", strconv.Itoa(port)), func(x *call) { x.ok("") })

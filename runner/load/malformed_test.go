@@ -144,7 +144,7 @@ func testAnswerWithoutEnd(t *testing.T) {
 			t.Parallel()
 			s := serve(t, func(x *call) { x.say(answer) })
 			cfg := config(t, get(s), hold(100, ms(40)))
-			cfg.Timeout = time.Second
+			cfg.Timeout = 300 * time.Millisecond
 			l := run(t, cfg, s)
 			wantCounts(t, l, 0, 4, 0, 0)
 			wantError(t, l, kindTimeout, 4)
@@ -152,7 +152,7 @@ func testAnswerWithoutEnd(t *testing.T) {
 				t.Errorf("error = %+v, want no complete answer", l.Errors[0])
 			}
 			if l.Response.Count != 4 || l.Wire.Attempts != 4 || nsOf(l.Service.MinNS) < cfg.Timeout {
-				t.Errorf("responses %d, attempts %d, service from %v, want 4, 4, 1s", l.Response.Count, l.Wire.Attempts, nsOf(l.Service.MinNS))
+				t.Errorf("responses %d, attempts %d, service from %v, want 4, 4, 300ms", l.Response.Count, l.Wire.Attempts, nsOf(l.Service.MinNS))
 			}
 		})
 	}

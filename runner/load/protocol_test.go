@@ -192,7 +192,7 @@ func testEarlyAnswer(t *testing.T) {
 	}
 }
 
-// An early answer on a connection that stays open ends the sending.
+// C-13 c, on a connection that stays open: an early answer ends the sending.
 func TestEarlyAnswerWithoutClose(t *testing.T) { onEach(t, testEarlyAnswerWithoutClose) }
 
 func testEarlyAnswerWithoutClose(t *testing.T) {
@@ -231,7 +231,7 @@ func testLargeBody(t *testing.T) {
 	}
 }
 
-// C-13 d, e and the usual way of Expect: 100-continue.
+// C-13 d, e and the usual way of Expect: 100-continue, which is the goroutine path's alone (see TestEngineChoice).
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("x", 8<<20)

@@ -1,6 +1,8 @@
 package load
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -54,6 +56,34 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
+// C-09: without following, a redirect is an answer like any other, on each path: one request on the wire, and what the plan
+// expects decides. (Redirects are followed on the goroutine path alone; see TestEngineChoice.)
+func TestRedirectNotFollowed(t *testing.T) { onEach(t, testRedirectNotFollowed) }
+
+func testRedirectNotFollowed(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		answer := fmt.Sprintf("HTTP/1.1 %d Moved\r\nLocation: /ok\r\nContent-Length: 4\r\n\r\nmove", status)
+		s := serve(t, func(x *call) { x.say(answer) })
+		req := post("abc", s)
+		req.Expect = statusRange(300, 399)
+		l := run(t, config(t, req, hold(50, ms(100))), s)
+		wantCounts(t, l, 5, 0, 0, 0)
+		if l.Status[strconv.Itoa(status)] != 5 || l.Wire.Redirects != 0 || s.arrivals.Load() != 5 || l.Wire.BodyBytes != 20 {
+			t.Errorf("%d expected: status %v, hops %d, arrivals %d, body bytes %d, want 5 of it, 0, 5, 20",
+				status, l.Status, l.Wire.Redirects, s.arrivals.Load(), l.Wire.BodyBytes)
+		}
+		req.Expect = statusRange(200, 299)
+		s.arrivals.Store(0)
+		l = run(t, config(t, req, hold(50, ms(100))), s)
+		wantCounts(t, l, 0, 5, 0, 0)
+		wantError(t, l, kindStatus, 5)
+		if want := "got status " + strconv.Itoa(status); len(l.Errors) != 1 || l.Errors[0].Example != want || s.arrivals.Load() != 5 {
+			t.Errorf("%d not expected: %v, arrivals %d, want %q, 5", status, l.Errors, s.arrivals.Load(), want)
+		}
+	}
+}
+
+// C-09: a redirect that is not followed to its end is one failed request, however many hops it took.
 func TestRedirectEnds(t *testing.T) {
 	t.Parallel()
 	other := serve(t, func(x *call) { x.ok("other") })

@@ -30,14 +30,14 @@ type series struct {
 // A cell is the arrivals intended in one second.
 type cell struct {
 	offered, ended int64
-	response       *hist.Hist
+	response       *hist.Hist // nil before the first: of seconds that wait there may be many
 	lagMax         int64
 	sent           bool
 }
 
 type interval struct {
-	open     int // cells that have not been closed
-	response *hist.Hist
+	open     int        // cells that have not been closed
+	response *hist.Hist // nil before the first
 }
 
 func newSeries(length time.Duration, spare *spareHists) *series {
@@ -66,11 +66,11 @@ func (s *series) offer(intended int64) {
 	}
 	c := s.cell(at)
 	if c == nil {
-		c = &cell{response: s.spare.get()}
+		c = &cell{}
 		s.cells[at] = c
 		iv := s.intervals[at/s.width]
 		if iv == nil {
-			iv = &interval{response: s.spare.get()}
+			iv = &interval{}
 			s.intervals[at/s.width] = iv
 		}
 		iv.open++
@@ -114,14 +114,15 @@ func (s *series) add(e *sample) {
 	switch e.outcome {
 	case completed:
 		s.row(e.end).Completed++
-		c.response.Record(e.end - e.intended)
-	case timedOut:
+	case failed, timedOut:
 		s.row(e.end).Failed++
+	}
+	switch e.outcome {
+	case completed, timedOut, unfinished:
+		if c.response == nil {
+			c.response = s.spare.get()
+		}
 		c.response.Record(e.end - e.intended)
-	case unfinished:
-		c.response.Record(e.end - e.intended)
-	case failed:
-		s.row(e.end).Failed++
 	}
 	if at < s.counted && c.ended == c.offered {
 		s.close(at, c)
@@ -129,22 +130,32 @@ func (s *series) add(e *sample) {
 	}
 }
 
+// rowFigures are what a row points to. With the row they are all that is kept
+// of a second: 124 bytes, with 4 for the level of requests in flight.
+type rowFigures struct{ p50, p99, highest, lagMax int64 }
+
 // close fills in the row of a second whose arrivals have all ended.
 func (s *series) close(at int64, c *cell) {
 	row := s.row(at * second)
 	if c.sent {
-		row.LagMaxNS = &c.lagMax
-	}
-	if c.response.Count() > 0 {
-		p50, _ := c.response.Quantile(0.5)
-		p99, _ := c.response.Quantile(0.99)
-		highest := c.response.Max()
-		row.P50NS, row.P99NS, row.MaxNS = &p50, &p99, &highest
+		f := &rowFigures{lagMax: c.lagMax}
+		row.LagMaxNS = &f.lagMax
+		if c.response != nil {
+			f.p50, _ = c.response.Quantile(0.5)
+			f.p99, _ = c.response.Quantile(0.99)
+			f.highest = c.response.Max()
+			row.P50NS, row.P99NS, row.MaxNS = &f.p50, &f.p99, &f.highest
+		}
 	}
 	iv := s.intervals[at/s.width]
-	iv.response.Merge(c.response)
 	iv.open--
-	s.spare.put(c.response)
+	if c.response != nil {
+		if iv.response == nil {
+			iv.response = s.spare.get()
+		}
+		iv.response.Merge(c.response)
+		s.spare.put(c.response)
+	}
 	delete(s.cells, at)
 	s.seen = nil
 }
@@ -156,13 +167,13 @@ func (s *series) closeInterval(number int64) {
 	if iv == nil || iv.open > 0 || s.counted < end {
 		return
 	}
-	if iv.response.Count() > 0 {
+	if iv.response != nil {
 		text, err := s.spare.encoder.Encode(iv.response)
 		if err != nil && s.err == nil {
 			s.err = err
 		}
 		s.done[number] = result.HistInterval{StartNS: number * s.width * second, EndNS: end * second, Histogram: text}
+		s.spare.put(iv.response)
 	}
-	s.spare.put(iv.response)
 	delete(s.intervals, number)
 }
