@@ -101,6 +101,7 @@ func (r *run) offer(ctx context.Context, cfg load.Config, profile []plans.Segmen
 		return err
 	}
 	cfg.Arrivals, cfg.Seed = a, seed
+	cfg.Refresh = t.Refresh
 	cfg.Engine = cmp.Or(r.opt.Engine, load.EngineGoroutine)
 	if cfg.Hosts, err = load.Resolve(ctx, t); err != nil {
 		return fmt.Errorf("target %s: %w", t.Name, err)

@@ -33,8 +33,8 @@ type loop struct {
 	rx    receiver
 	wall  wallClock
 	sleep pacer
-	peers []unix.Sockaddr // of the hosts
-	heads []knownHead     // of their answers
+	peers []remote    // of the hosts
+	heads []knownHead // of their answers
 
 	offered chan<- int64 // nil once the offering has ended
 	cursor  *schedule.Cursor
@@ -78,7 +78,7 @@ func newLoop(e *engine) (path, string, error) {
 		}
 		_, local := a.(*unix.SockaddrUnix)
 		l.large = l.large || local
-		l.peers = append(l.peers, a)
+		l.peers = append(l.peers, remote{e.place(int32(i)), a})
 	}
 	var err error
 	if l.poll, err = newPoller(); err != nil {

@@ -32,7 +32,7 @@ func (w *worker) receiveAfter(s *sample, sendErr error) *failure {
 	if w.resp.begun() || fail.kind == kindTimeout || fail.kind == kindTLS {
 		return fail
 	}
-	return classify(sendErr, "the request was being sent", w.e.hosts[w.host].Address)
+	return classify(sendErr, "the request was being sent", *w.conn.address)
 }
 
 // transferLarge sends beside the reading. An answer that is complete before
@@ -61,7 +61,7 @@ func (w *worker) transferLarge(s *sample, req []byte) *failure {
 	}
 	w.resp.keepAlive = false
 	if fail != nil && !isTimeout(out.err) && !w.resp.begun() && fail.kind != kindTimeout {
-		return classify(out.err, "the request was being sent", w.e.hosts[w.host].Address)
+		return classify(out.err, "the request was being sent", *w.conn.address)
 	}
 	return fail
 }
