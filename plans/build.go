@@ -48,6 +48,7 @@ func (l *loader) target(it *item) *Target {
 	secure := l.urls(t, it.get("url"))
 	l.unixSocket(t, it)
 	l.connectTo(t, it)
+	l.dns(t, it)
 	dir := l.folder(it.get("dir"))
 	if b := it.get("build"); b != nil && l.checkWords(b) {
 		c := l.command(b, dir, "")

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,6 +25,22 @@ func (t *Target) Peer(u URL) URL {
 		return *t.To
 	}
 	return URL{Host: u.Host, Port: u.Port}
+}
+
+// dns reads how the names of a target are looked up.
+func (l *loader) dns(t *Target, it *item) {
+	n := it.get("dns")
+	if n == nil {
+		return
+	}
+	t.Refresh = n.get("refresh").duration()
+	named := func(u URL) bool {
+		_, err := netip.ParseAddr(t.Peer(u).Host)
+		return err != nil
+	}
+	if len(t.URLs) > 0 && (t.Unix != "" || !slices.ContainsFunc(t.URLs, named)) {
+		l.fault(n.fault("dns without a name to look up", "", "", "it has no effect"))
+	}
 }
 
 // connectTo reads the address that connections go to instead of that of the URL.

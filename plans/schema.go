@@ -52,6 +52,11 @@ var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &
 	{name: "connect_to", shape: &shape{noun: "an address like 10.0.0.7:8080", scalar: textScalar, rule: "min=1", open: true}, told: "host and port of the URL", example: "10.0.0.7:8443",
 		aka: []string{"connect", "dial", "resolve"},
 		doc: "Host and port that connections go to, an IPv6 address in brackets. All else, the `host` header, the name that TLS asks for and what the certificate must be for, stays that of the URL. `${address}` is this one then. Only with one URL."},
+	{name: "dns", told: "names are looked up once, before each stage", example: "{refresh: 30s}", doc: "How host names are looked up. Load goes to all addresses of a name.", aka: []string{"resolver", "lookup"},
+		shape: &shape{noun: "a map with refresh", some: true, keys: []key{
+			{name: "refresh", required: true, shape: &shape{noun: "a duration like 30s", scalar: durationScalar, rule: "gte=100ms,lte=720h"}, example: "30s", aka: []string{"ttl", "interval", "every"},
+				doc: "Names are looked up again so often during a stage, from 100ms. A host whose address is gone goes on at another one of the name, with new connections; requests under way finish. There are as many hosts as at the start. A failed or empty answer changes nothing."},
+		}}},
 	{name: "tls", example: "{ca: certs/ca.pem}", doc: "How an `https` target is verified, and with what certificate perfplan comes to it.", aka: []string{"ssl"},
 		shape: &shape{noun: "a map with ca, cert, key, server_name, verify or resume", keys: []key{
 			{name: "ca", shape: pathShape, told: "the system's certificates", example: "certs/ca.pem", doc: "PEM file of the certificates to trust."},

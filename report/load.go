@@ -243,6 +243,10 @@ func networkPart(l *result.Load) part {
 	p.Lines = append(p.Lines, fmt.Sprintf("On the wire: %s, %s, %s sent on one used before, %s followed; %s out, %s in, of which %s bodies.",
 		counted(w.Attempts, "attempt"), opened, counted(w.Reused, "request"), counted(w.Redirects, "redirect"),
 		size(float64(w.BytesOut)), size(float64(w.BytesIn)), size(float64(w.BodyBytes))))
+	if l.DNS != nil {
+		p.Lines = append(p.Lines, dnsLine(l.DNS))
+		p.More = append(p.More, changesTable(l)...)
+	}
 	t := table{Caption: "Times on the wire", Cols: distributionCols("Time")}
 	for _, row := range []struct {
 		name string

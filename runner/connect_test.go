@@ -98,3 +98,18 @@ stages: [{name: main, load: {rate: 100/s, for: 300ms}}]
 		t.Errorf("outcome %s (%s), error %q, want pass at %s", r.Outcome, r.Reason, r.Error, address)
 	}
 }
+
+// dns.refresh reaches the load.
+func TestRefreshOfPlan(t *testing.T) {
+	address := freeAddress(t, "127.0.0.1")
+	_, port, _ := net.SplitHostPort(address)
+	text := fmt.Sprintf(planHead, "localhost:"+port, os.Args[0], "ok", "") + `
+stages: [{name: main, load: {rate: 100/s, for: 500ms}}]
+`
+	text = strings.Replace(text, "    ready:", "    dns: {refresh: 100ms}\n    ready:", 1)
+	r, _ := runPlan(t, t.Context(), read(t, text), nil)
+	l := r.Stages[0].Load
+	if r.Outcome != result.Pass || l == nil || l.DNS == nil || l.DNS.RefreshNS != 100e6 || l.DNS.Lookups == 0 || l.DNS.Failed != 0 || l.DNS.Changed != 0 {
+		t.Errorf("outcome %s (%s), error %q, load %+v, want lookups that change nothing", r.Outcome, r.Reason, r.Error, l)
+	}
+}

@@ -100,6 +100,7 @@ func (r *run) offer(ctx context.Context, cfg load.Config, profile []plans.Segmen
 		return err
 	}
 	cfg.Arrivals, cfg.Seed = a, seed
+	cfg.Refresh = t.Refresh
 	cfg.Engine, cfg.Pacing, cfg.Loops = r.opt.Engine, r.opt.Pacing, r.opt.Loops
 	if cfg.Hosts, err = load.Resolve(ctx, t); err != nil {
 		return fmt.Errorf("target %s: %w", t.Name, err)

@@ -17,6 +17,7 @@ type conn struct {
 	net.Conn         // what requests are written to: raw, or TLS over it
 	raw      *socket // nil on systems without a way to look at a socket
 	used     int     // requests it carried
+	address  *string // that it goes to, as the engine's place was
 }
 
 // A socket is the TCP or Unix connection below a conn. While probing, Read does not
@@ -80,34 +81,34 @@ func newDialer(now func() int64) *dialer {
 	return d
 }
 
-// dial opens a connection, with TLS if the host has it. What it took, as far as it
+// dial opens a connection, with TLS unless cfg is nil. What it took, as far as it
 // came, is noted in event.
-func (d *dialer) dial(ctx context.Context, h *Host, deadline time.Time, event *sample) (*conn, *failure) {
+func (d *dialer) dial(ctx context.Context, address *string, cfg *tls.Config, deadline time.Time, event *sample) (*conn, *failure) {
 	start := d.now()
-	tcp, err := dialAddress(ctx, h.Address, deadline)
+	tcp, err := dialAddress(ctx, *address, deadline)
 	event.connect = d.now() - start
 	if err != nil {
-		return nil, connectFailure(err, h)
+		return nil, connectFailure(err, *address)
 	}
-	c := &conn{Conn: tcp}
+	c := &conn{Conn: tcp, address: address}
 	if peek := newPeeker(tcp); peek != nil {
 		c.raw = &socket{Conn: tcp, peek: peek}
 		c.Conn = c.raw
 	}
 	if !d.register(c) {
 		tcp.Close()
-		return nil, classify(net.ErrClosed, "", h.Address)
+		return nil, classify(net.ErrClosed, "", *address)
 	}
-	if h.TLS == nil {
+	if cfg == nil {
 		return c, nil
 	}
 	tcp.SetDeadline(deadline)
-	secure := tls.Client(c.Conn, h.TLS)
+	secure := tls.Client(c.Conn, cfg)
 	err = secure.Handshake()
 	event.tls = d.now() - start - event.connect
 	if err != nil {
 		d.close(c)
-		return nil, handshakeFailure(err, h)
+		return nil, handshakeFailure(err, *address)
 	}
 	event.resumed = secure.ConnectionState().DidResume
 	d.rewrap(c, secure)

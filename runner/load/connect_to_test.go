@@ -42,8 +42,8 @@ func testConnectTo(t *testing.T) {
 		l := run(t, run1, s)
 		wantCounts(t, l, 10, 0, 0, 0)
 		mu.Lock()
-		if names["shop.example"] != 1 || names["host shop.example"] != 10 || len(names) != 2 || l.Hosts[0].Address != s.Addr().String() {
-			t.Errorf("server saw %v; host %q, want 1 handshake and 10 requests for shop.example, %q", names, l.Hosts[0].Address, s.Addr())
+		if int64(names["shop.example"]) != l.Wire.Opened || names["host shop.example"] != 10 || len(names) != 2 || l.Hosts[0].Address != s.Addr().String() {
+			t.Errorf("server saw %v; host %q, want %d handshakes and 10 requests for shop.example, %q", names, l.Hosts[0].Address, l.Wire.Opened, s.Addr())
 		}
 		mu.Unlock()
 

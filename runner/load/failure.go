@@ -62,16 +62,16 @@ func (f *failure) outcome() outcome {
 }
 
 // connectFailure names an error of an attempt to connect.
-func connectFailure(err error, h *Host) *failure {
-	if f := classify(err, "connecting", h.Address); f.kind != kindRefused {
+func connectFailure(err error, address string) *failure {
+	if f := classify(err, "connecting", address); f.kind != kindRefused {
 		return f
 	}
-	return classify(err, "", h.Address)
+	return classify(err, "", address)
 }
 
 // handshakeFailure names an error of a TLS handshake.
-func handshakeFailure(err error, h *Host) *failure {
-	f := classify(err, "the TLS handshake", h.Address)
+func handshakeFailure(err error, address string) *failure {
+	f := classify(err, "the TLS handshake", address)
 	if f.kind == kindClosed || f.kind == kindReset || f.kind == kindNetwork {
 		f.kind = kindTLS
 	}

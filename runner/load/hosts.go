@@ -20,6 +20,7 @@ import (
 // A Host is one address that load is spread over.
 type Host struct {
 	Address   string      // IP address and port as dialled, IPv6 in brackets; or unix: and the path of a socket
+	Name      string      // whose address it is, as looked up; "" for one that was given
 	Scheme    string      // "http" or "https"
 	Authority string      // what the Host header says unless the request sets it: host, and the port if not the scheme's own
 	Prefix    string      // goes before each request's path; no trailing slash
@@ -35,7 +36,8 @@ const dualProbe = time.Second
 
 // Resolve returns the addresses of a target: for each URL in the plan's order
 // every address of its host, IPv4 first, in ascending order. Load goes to them
-// in turn: arrival i to host i mod n. Names are looked up once, here.
+// in turn: arrival i to host i mod n. Names are looked up here; Config.Refresh
+// looks them up again.
 //
 // A name with addresses of both families, as localhost often is, names one
 // server that may listen on one of them only; a family none of whose addresses
@@ -59,6 +61,9 @@ func resolve(ctx context.Context, dns *net.Resolver, t *plans.Target) ([]Host, e
 			if h.TLS, err = tlsConfig(u, t.TLS); err != nil {
 				return nil, err
 			}
+		}
+		if peer := t.Peer(u); t.Unix == "" && !isIP(peer.Host) {
+			h.Name = peer.Host
 		}
 		for _, h.Address = range addresses {
 			hosts = append(hosts, h.ownSessions(t.TLS))
@@ -112,13 +117,27 @@ func lookup(ctx context.Context, dns *net.Resolver, u plans.URL) (_ []netip.Addr
 		return []netip.Addr{a}, 0, nil
 	}
 	begun := time.Now()
-	addrs, err := dns.LookupNetIP(ctx, "ip", u.Host)
+	addrs, err := addressesFor(ctx, dns, u.Host)
 	took = max(time.Since(begun), 1)
 	if err != nil {
+		return nil, took, err
+	}
+	return oneFamily(ctx, addrs, u.Port), took, nil
+}
+
+func isIP(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// addressesFor looks a name up. Its addresses are ordered, and at least one.
+func addressesFor(ctx context.Context, dns *net.Resolver, name string) ([]netip.Addr, error) {
+	addrs, err := dns.LookupNetIP(ctx, "ip", name)
+	if err != nil {
 		if e, ok := errors.AsType[*net.DNSError](err); ok && e.IsNotFound {
-			return nil, took, fmt.Errorf("no address found for host %q", u.Host)
+			return nil, fmt.Errorf("no address found for host %q", name)
 		}
-		return nil, took, fmt.Errorf("cannot look up host %q: %w", u.Host, err)
+		return nil, fmt.Errorf("cannot look up host %q: %w", name, err)
 	}
 	for i, a := range addrs {
 		addrs[i] = a.Unmap()
@@ -126,9 +145,9 @@ func lookup(ctx context.Context, dns *net.Resolver, u plans.URL) (_ []netip.Addr
 	slices.SortFunc(addrs, netip.Addr.Compare) // IPv4 sorts before IPv6
 	addrs = slices.Compact(addrs)
 	if len(addrs) == 0 {
-		return nil, took, fmt.Errorf("no address found for host %q", u.Host)
+		return nil, fmt.Errorf("no address found for host %q", name)
 	}
-	return oneFamily(ctx, addrs, u.Port), took, nil
+	return addrs, nil
 }
 
 // oneFamily leaves out the family that does not answer, see Resolve.

@@ -71,6 +71,11 @@ func TestResolveLocalhost(t *testing.T) {
 
 // nameServer answers every question for an IPv4 address with addrs, and others with none.
 func nameServer(t *testing.T, addrs ...[4]byte) *net.Resolver {
+	return nameServerOf(t, func() ([][4]byte, bool) { return addrs, true })
+}
+
+// nameServerOf asks for the addresses each time; not ok: the server fails.
+func nameServerOf(t *testing.T, now func() (addrs [][4]byte, ok bool)) *net.Resolver {
 	t.Helper()
 	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -93,7 +98,11 @@ func nameServer(t *testing.T, addrs ...[4]byte) *net.Resolver {
 				continue
 			}
 			answer := append([]byte{buf[0], buf[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, buf[12:end]...)
-			if buf[end-3] == 1 { // type A
+			addrs, ok := now()
+			if !ok {
+				answer[3] |= 2 // SERVFAIL
+			}
+			if ok && buf[end-3] == 1 { // type A
 				answer[7] = byte(len(addrs))
 				for _, a := range addrs {
 					answer = append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, a[0], a[1], a[2], a[3])

@@ -38,8 +38,9 @@ type lane struct {
 	busy   bool // it connects, shakes hands, or has bytes left to write
 	gone   bool // the peer closed during the handshake
 
-	began    int64 // when it began to connect
-	pieces   int64 // when the first piece of the request was written, if it was not all
+	address  *string // of the connection, as the engine's place was
+	began    int64   // when it began to connect
+	pieces   int64   // when the first piece of the request was written, if it was not all
 	secure   *tls.Conn
 	wire     *wire
 	req, out []byte // out is the rest of req to be written
@@ -103,6 +104,9 @@ func (l *loop) begin(ln *lane, j job) {
 	ln.sample = sample{job: j, sent: l.now()}
 	ln.until = l.timeUp(&ln.sample)
 	l.line.add(ln)
+	if ln.fd >= 0 && ln.address != l.place(ln.to) { // the host is elsewhere now
+		l.hangUp(ln)
+	}
 	if ln.fd < 0 {
 		l.connect(ln)
 		return
@@ -138,7 +142,8 @@ func (l *loop) setBusy(ln *lane, busy bool) {
 // connect begins to open a connection.
 func (l *loop) connect(ln *lane) {
 	ln.began, ln.used, ln.gone = l.now(), 0, false
-	peer := l.peers[ln.to]
+	ln.address = l.place(ln.to)
+	peer := l.peer(ln)
 	family := unix.AF_INET
 	switch peer.(type) {
 	case *unix.SockaddrInet6:
@@ -148,7 +153,7 @@ func (l *loop) connect(ln *lane) {
 	}
 	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		l.finish(ln, connectFailure(err, &l.hosts[ln.to]), false, l.now())
+		l.finish(ln, connectFailure(err, *ln.address), false, l.now())
 		return
 	}
 	ln.fd, ln.state = fd, laneConnecting
@@ -160,9 +165,26 @@ func (l *loop) connect(ln *lane) {
 	l.reach(ln)
 }
 
+// peer is the address of the lane's connection as the system takes it.
+func (l *loop) peer(ln *lane) unix.Sockaddr {
+	p := &l.peers[ln.to]
+	if p.of != ln.address {
+		if a, err := socketAddress(*ln.address); err == nil { // an address from a name is one
+			*p = remote{ln.address, a}
+		}
+	}
+	return p.Sockaddr
+}
+
+// A remote is the address of a host, parsed.
+type remote struct {
+	of *string
+	unix.Sockaddr
+}
+
 // reach connects the lane's socket, now or as an event tells.
 func (l *loop) reach(ln *lane) {
-	peer := l.peers[ln.to]
+	peer := l.peer(ln)
 	err := unix.Connect(ln.fd, peer)
 	if _, local := peer.(*unix.SockaddrUnix); local && err == unix.EAGAIN {
 		l.full.add(ln, l.now())
@@ -175,7 +197,7 @@ func (l *loop) reach(ln *lane) {
 		err = l.poll.add(ln.fd, ln.slot, ln.gen)
 	}
 	if err != nil {
-		l.finish(ln, connectFailure(err, &l.hosts[ln.to]), false, l.now())
+		l.finish(ln, connectFailure(err, *ln.address), false, l.now())
 	}
 }
 
@@ -185,16 +207,15 @@ func (l *loop) connectedNow(ln *lane) {
 	if err == nil && code != 0 {
 		err = syscall.Errno(code)
 	}
-	if err == nil && metItself(ln.fd, l.peers[ln.to]) {
+	if err == nil && metItself(ln.fd, l.peer(ln)) {
 		err = unix.ECONNREFUSED
 	}
-	h := &l.hosts[ln.to]
 	if err != nil {
-		l.finish(ln, connectFailure(err, h), false, l.now())
+		l.finish(ln, connectFailure(err, *ln.address), false, l.now())
 		return
 	}
 	took := l.now() - ln.began
-	if h.TLS != nil {
+	if l.hosts[ln.to].TLS != nil {
 		l.shake(ln, took)
 		return
 	}
@@ -353,7 +374,7 @@ func (l *loop) answered(ln *lane, clean bool, at int64) {
 
 // broken ends the request at the end of the stream, which may complete the answer.
 func (l *loop) broken(ln *lane, err error) {
-	address := l.hosts[ln.to].Address
+	address := *ln.address
 	fail := broken(err, &ln.resp, address)
 	switch {
 	case fail == nil:
@@ -367,14 +388,13 @@ func (l *loop) broken(ln *lane, err error) {
 
 // late is the failure of a request whose time is up.
 func (l *loop) late(ln *lane) *failure {
-	h := &l.hosts[ln.to]
 	switch ln.state {
 	case laneConnecting:
-		return connectFailure(os.ErrDeadlineExceeded, h)
+		return connectFailure(os.ErrDeadlineExceeded, *ln.address)
 	case laneShaking:
-		return handshakeFailure(os.ErrDeadlineExceeded, h)
+		return handshakeFailure(os.ErrDeadlineExceeded, *ln.address)
 	}
-	return broken(os.ErrDeadlineExceeded, &ln.resp, h.Address)
+	return broken(os.ErrDeadlineExceeded, &ln.resp, *ln.address)
 }
 
 // finish ends the request under way at end, and takes what waits for its place.

@@ -108,7 +108,7 @@ func (l *loop) shake(ln *lane, connect int64) {
 	hs := handshake{lane: ln, gen: ln.gen, connect: connect}
 	dup, err := unix.FcntlInt(uintptr(ln.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
-		l.finish(ln, handshakeFailure(err, &l.hosts[ln.to]), false, l.now())
+		l.finish(ln, handshakeFailure(err, *ln.address), false, l.now())
 		return
 	}
 	begun, deadline, host := l.now(), l.base.Add(time.Duration(ln.until)), &l.hosts[ln.to]
@@ -154,7 +154,7 @@ func (l *loop) takeShaken() {
 			continue // its time was up
 		}
 		if hs.err != nil {
-			l.finish(ln, handshakeFailure(hs.err, &l.hosts[ln.to]), false, l.now())
+			l.finish(ln, handshakeFailure(hs.err, *ln.address), false, l.now())
 			continue
 		}
 		ln.secure, ln.wire = hs.secure, hs.wire

@@ -29,6 +29,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -66,6 +67,11 @@ type Config struct {
 	// arrival that finds none free waits for one of its host, as at MaxInFlight.
 	Connections int
 
+	// Refresh, if not 0, is how often the names of Hosts are looked up again, by Resolver (nil: the system's). A host whose
+	// address is gone goes on at another of its name.
+	Refresh  time.Duration
+	Resolver *net.Resolver
+
 	// InTurn uses the connections of a host in turn, once MaxInFlight are open; else the one used last is used first,
 	// and no more are opened than are needed.
 	InTurn bool
@@ -100,6 +106,7 @@ type engine struct {
 	cfg     Config
 	base    time.Time // the run's time 0
 	hosts   []Host
+	places  []atomic.Pointer[string] // per host: the address that new connections go to
 	method  string
 	timeout time.Duration
 
@@ -126,6 +133,9 @@ type path interface {
 	wake()                                     // says that halt was closed
 	stop()                                     // ends what is under way, and returns when all samples are in the mailbox
 }
+
+// place is the address that new connections to a host go to. Another one is another pointer.
+func (e *engine) place(host int32) *string { return e.places[host].Load() }
 
 // now is the time since the start of the run in ns.
 func (e *engine) now() int64 { return int64(time.Since(e.base)) }
@@ -160,12 +170,14 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	audit.start()
 	offered := make(chan int64, 1)
 	e.path.start(offered)
+	names := e.refresh()
 	end := e.watch(ctx, offered)
+	dns := names.stop()
 	l, err := e.account.record(end, audit.stop())
 	if err != nil {
 		return nil, err
 	}
-	l.Wire.Ahead = ahead
+	l.Wire.Ahead, l.DNS = ahead, dns
 	l.Started = e.base.Round(0).UTC()
 	l.Engine, l.EngineReason, l.Loops, l.Pacing = e.name, e.reason, e.loops, e.pace.record()
 	return l, nil
@@ -194,6 +206,8 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, fmt.Errorf("load: got drain %v, want 0s or more", cfg.Drain)
 	case cfg.Loops < 0 || cfg.Loops > MaxLoops:
 		return nil, fmt.Errorf("load: got %d loops, want 0 to %d", cfg.Loops, MaxLoops)
+	case cfg.Refresh < 0:
+		return nil, fmt.Errorf("load: got refresh %v, want 0s or more", cfg.Refresh)
 	case cfg.RequestsPerConnection < 0 || cfg.Connections < 0:
 		return nil, fmt.Errorf("load: got %d requests per connection, %d connections, want 0 or more", cfg.RequestsPerConnection, cfg.Connections)
 	case cfg.AtMax != plans.Wait && cfg.AtMax != plans.Drop:
@@ -215,6 +229,10 @@ func newEngine(cfg Config) (*engine, error) {
 		e.ledger.boundHosts(cfg.Schedule, cfg.Connections)
 	}
 	e.account = newAccount(&e.cfg)
+	e.places = make([]atomic.Pointer[string], len(e.hosts))
+	for i := range e.hosts {
+		e.places[i].Store(&e.hosts[i].Address)
+	}
 	var err error
 	if e.render, err = newRenderer(cfg.Request, cfg.Hosts, cfg.KeepAlive); err != nil {
 		return nil, err

@@ -47,8 +47,8 @@ type loop struct {
 	rx     receiver
 	wall   wallClock
 	sleep  pacer
-	peers  []unix.Sockaddr // of the hosts
-	heads  []knownHead     // of their answers
+	peers  []remote    // of the hosts
+	heads  []knownHead // of their answers
 
 	offering bool
 	share    *schedule.Cursor // of the arrivals to wake for
@@ -103,7 +103,7 @@ func newLoop(e *engine) (path, string, error) {
 	for i := range n {
 		l := &loop{engine: e, number: i, group: group, queue: queue, offering: true,
 			heads: make([]knownHead, len(e.hosts)), buf: make([]byte, largeRead), left: make(chan struct{})}
-		for _, h := range e.hosts { // for each loop: a call to connect writes to the address
+		for k, h := range e.hosts { // for each loop: a call to connect writes to the address
 			a, err := socketAddress(h.Address)
 			if err != nil {
 				group.close()
@@ -111,7 +111,7 @@ func newLoop(e *engine) (path, string, error) {
 			}
 			_, local := a.(*unix.SockaddrUnix)
 			l.large = l.large || local
-			l.peers = append(l.peers, a)
+			l.peers = append(l.peers, remote{e.place(int32(k)), a})
 		}
 		if l.share, err = e.cfg.Schedule.Shard(i, n); err != nil {
 			return nil, "", err

@@ -47,7 +47,7 @@ func (e *engine) openAhead(ctx context.Context) int64 {
 func (e *pool) open(ctx context.Context, host int32) bool {
 	deadline, _ := ctx.Deadline()
 	event := sample{outcome: opened}
-	c, fail := e.dialer.dial(ctx, &e.hosts[host], deadline, &event)
+	c, fail := e.dialer.dial(ctx, e.place(host), e.hosts[host].TLS, deadline, &event)
 	if fail != nil {
 		return false
 	}

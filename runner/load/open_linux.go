@@ -18,9 +18,9 @@ func (g *loops) open(ctx context.Context, host int32) bool {
 
 // open opens a connection for a lane that is idle.
 func (l *loop) open(ctx context.Context, host int32) bool {
-	h, began, event := &l.hosts[host], l.now(), sample{outcome: opened}
+	h, address, began, event := &l.hosts[host], l.place(host), l.now(), sample{outcome: opened}
 	deadline, _ := ctx.Deadline()
-	c, err := dialAddress(ctx, h.Address, deadline)
+	c, err := dialAddress(ctx, *address, deadline)
 	if err != nil {
 		return false
 	}
@@ -48,6 +48,7 @@ func (l *loop) open(ctx context.Context, host int32) bool {
 	defer l.shaken.mu.Unlock()
 	ln := l.newLane(host)
 	ln.fd, ln.state, ln.secure, ln.wire = fd, laneIdle, hs.secure, hs.wire
+	ln.address = address
 	if ln.wire != nil {
 		ln.wire.ln = ln
 	}

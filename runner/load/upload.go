@@ -32,7 +32,7 @@ func (w *worker) receiveAfter(s *sample, sendErr error) *failure {
 	if w.resp.begun() || fail.kind == kindTimeout || fail.kind == kindTLS {
 		return fail
 	}
-	return classify(sendErr, "the request was being sent", w.e.hosts[w.host].Address)
+	return classify(sendErr, "the request was being sent", *w.conn.address)
 }
 
 // transferLarge sends beside the reading. An answer that is complete before
@@ -69,7 +69,7 @@ func (w *worker) transferSince(s *sample, req []byte, began int64) *failure {
 	}
 	w.resp.keepAlive = false
 	if fail != nil && !isTimeout(out.err) && !w.resp.begun() && fail.kind != kindTimeout {
-		return classify(out.err, "the request was being sent", w.e.hosts[w.host].Address)
+		return classify(out.err, "the request was being sent", *w.conn.address)
 	}
 	return fail
 }

@@ -171,14 +171,14 @@ func (w *worker) exchange(s *sample, req []byte, bodyAt int, head bool, deadline
 // connect opens a connection unless the worker has one that is still open.
 func (w *worker) connect(s *sample, deadline time.Time) (fail *failure) {
 	if w.conn != nil {
-		if w.conn.usable() {
+		if w.conn.address == w.e.place(w.host) && w.conn.usable() {
 			return nil
 		}
 		w.drop()
 	}
 	e := w.e
 	event := sample{outcome: opened}
-	if w.conn, fail = e.dialer.dial(e.dialer.ctx, &e.hosts[w.host], deadline, &event); fail != nil {
+	if w.conn, fail = e.dialer.dial(e.dialer.ctx, e.place(w.host), e.hosts[w.host].TLS, deadline, &event); fail != nil {
 		return fail
 	}
 	e.mail.put(event)
@@ -247,7 +247,7 @@ func (w *worker) receiveOnce(s *sample) *failure {
 		}
 	}
 	if err != nil && !w.resp.done() {
-		return broken(err, &w.resp, w.e.hosts[w.host].Address)
+		return broken(err, &w.resp, *w.conn.address)
 	}
 	return nil
 }

@@ -109,6 +109,15 @@ func (c *checker) load(key string, l *Load) {
 	}{{"response", l.Response}, {"service", l.Service}, {"lag", l.Lag}, {"failed_response", l.FailedResponse}} {
 		c.count(key+"."+d.name+".count", d.of.Count)
 	}
+	if d := l.DNS; d != nil {
+		c.count(key+".dns.lookups", d.Lookups)
+		c.count(key+".dns.failed", d.Failed)
+		for i, change := range d.Changes {
+			if change.Host < 0 || change.Host >= len(l.Hosts) {
+				c.fault(fmt.Sprintf("%s.dns.changes[%d].host", key, i), "got %d, want one of %d hosts", change.Host, len(l.Hosts))
+			}
+		}
+	}
 	for i, e := range l.Errors {
 		c.word(fmt.Sprintf("%s.errors[%d].class", key, i), e.Class, ClassTarget, ClassGenerator)
 		c.count(fmt.Sprintf("%s.errors[%d].count", key, i), e.Count)

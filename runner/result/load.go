@@ -75,6 +75,7 @@ type Load struct {
 	Segments  []Segment        `json:"segments"`
 	Hosts     []Host           `json:"hosts"`
 	Wire      Wire             `json:"wire"`
+	DNS       *DNS             `json:"dns,omitempty"` // nil: names were looked up once
 	Series    []Second         `json:"series"`
 	Intervals []HistInterval   `json:"intervals,omitempty"`
 	Audit     Audit            `json:"audit"`
@@ -137,8 +138,25 @@ type Bins struct {
 // A Host is one address that load was spread over.
 type Host struct {
 	Counts
-	Address  string       `json:"address"` // host:port as dialled
+	Address  string       `json:"address"` // host:port as dialled, or unix: and a path; at the start
 	Response Distribution `json:"response"`
+}
+
+// DNS is what became of the hosts when their names were looked up again during the stage.
+type DNS struct {
+	RefreshNS int64           `json:"refresh_ns"`
+	Lookups   int64           `json:"lookups"`
+	Failed    int64           `json:"failed"`  // of these, without an address in the answer: nothing was changed
+	Changed   int64           `json:"changed"` // how often a host went to another address
+	Changes   []AddressChange `json:"changes"` // the first 100, in order
+}
+
+// An AddressChange says that new connections of a host went to another address from TNS on.
+type AddressChange struct {
+	TNS  int64  `json:"t_ns"`
+	Host int    `json:"host"` // index in Hosts, whose Address is the one at the start
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // Wire is what went over the network.

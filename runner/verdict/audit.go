@@ -167,8 +167,9 @@ func lagWarnings(l *result.Load, slos []plans.SLO) []result.Warning {
 	return nil
 }
 
-// noLimitLag is the 99th percentile of dispatch lag, in ns, that is let pass where no SLO limits response times.
-const noLimitLag = 100e6
+// noLimitLag is the 99th percentile of dispatch lag, in ns, that is let pass where no SLO limits response times. What
+// counts then is the rate, which is told by the second.
+const noLimitLag = 1e9
 
 // limited tells whether an SLO limits response times.
 func limited(slos []plans.SLO) bool {
