@@ -29,8 +29,8 @@ type auditor struct {
 	pause    int64 // longest delay of a heartbeat
 	over5ms  int64 // delays above
 	over20ms int64
-	frozen   int64    // sum of long delays that no wait for a core explains
-	delay    *float64 // run delay at the last look
+	frozen   int64  // sum of long delays that no wait for a core explains
+	delay    rising // run delay
 	quota    quota
 	proc     procfs
 	open     peak // descriptors
@@ -49,11 +49,27 @@ func newAuditor(now func() int64) *auditor {
 // is not known.
 type usage struct {
 	cpu      *float64 // s, of this process
-	runDelay *float64 // s that its threads were ready and had no core
 	pressure *float64 // s that a task of the machine was ready and had no core
 	steal    *float64 // ticks of the machine
 	ticks    *float64 // ticks of the machine, all states
 	tcp      *result.TCP
+}
+
+// A rising figure is a sum over things of which some end and are missing then: what
+// it grows by from look to look is added up.
+type rising struct {
+	last *float64
+	all  float64
+}
+
+func (r *rising) see(v *float64) (grown float64, known bool) {
+	d := difference(r.last, v)
+	r.last = v
+	if d == nil {
+		return 0, false
+	}
+	r.all += *d
+	return *d, true
 }
 
 // A peak is the highest of what was seen; nil: nothing was.
@@ -94,22 +110,21 @@ func (a *auditor) heartbeat() {
 			a.look()
 		}
 	}
+	a.delay.see(a.proc.runDelay())
 	a.quota.look(&a.proc)
 }
 
 func (a *auditor) look() {
 	a.open.see(a.proc.openDescriptors())
 	a.timeWait.see(a.proc.timeWaitSockets())
-	a.delay = a.proc.runDelay()
+	a.delay.see(a.proc.runDelay())
 	a.quota.look(&a.proc)
 }
 
 // explain finds out whether the process waited for a core during a long pause.
 // Where it did not, it stood still: a stopped process waits for nothing.
 func (a *auditor) explain(late int64) {
-	before := a.delay
-	a.delay = a.proc.runDelay()
-	if d := difference(before, a.delay); d != nil && *d*1e9 < float64(late)/2 {
+	if s, known := a.delay.see(a.proc.runDelay()); known && s*1e9 < float64(late)/2 {
 		a.frozen += late
 	}
 }
@@ -146,7 +161,10 @@ func (a *auditor) stop() result.Audit {
 	a.runtime.since(&r)
 	if wall > 0 {
 		r.CPUShare = share(a.before.cpu, after.cpu, wall)
-		r.RunDelayShare = share(a.before.runDelay, after.runDelay, wall)
+		if a.delay.last != nil {
+			s := a.delay.all / wall
+			r.RunDelayShare = &s
+		}
 		r.CPUPressureShare = share(a.before.pressure, after.pressure, wall)
 	}
 	if d := difference(a.before.ticks, after.ticks); d != nil && *d > 0 {

@@ -15,7 +15,7 @@ import (
 )
 
 func readUsage() usage {
-	u := usage{runDelay: new(procfs).runDelay(), pressure: pressure("/proc/pressure/cpu"), tcp: tcpCounters("/proc/self/net")}
+	u := usage{pressure: pressure("/proc/pressure/cpu"), tcp: tcpCounters("/proc/self/net")}
 	var ru unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &ru) == nil {
 		cpu := float64(ru.Utime.Nano()+ru.Stime.Nano()) / 1e9

@@ -101,8 +101,8 @@ func TestLookAllocatesLittle(t *testing.T) { // not parallel, since it counts al
 	if n := testing.AllocsPerRun(20, a.look); n > 10 {
 		t.Errorf("a look allocates %v times, want 10 at most", n)
 	}
-	if a.delay == nil || *a.delay < 0 || a.open.n == nil || a.timeWait.n == nil {
-		t.Errorf("look: run delay %v, descriptors %v, TIME_WAIT %v, want all known", a.delay, a.open.n, a.timeWait.n)
+	if a.delay.last == nil || a.delay.all < 0 || a.open.n == nil || a.timeWait.n == nil {
+		t.Errorf("look: run delay %v, descriptors %v, TIME_WAIT %v, want all known", a.delay.all, a.open.n, a.timeWait.n)
 	}
 }
 
