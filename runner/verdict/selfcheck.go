@@ -79,14 +79,14 @@ func consistency(l *result.Load, harmed bool) []result.Warning {
 	if n := l.Wire.Attempts - l.Wire.Redirects - l.Sent; n > 0 {
 		add("replays", result.Invalid, fmt.Sprintf("%d more requests went out than were to be sent", n), "this is a fault of perfplan: please report it")
 	}
-	if a, b := l.Audit.MeanInFlight, l.Audit.MeanInFlightByTimes; l.Sent >= 100 {
+	if a, b := l.Audit.MeanInFlight, l.Audit.MeanInFlightByTimes; l.Sent >= 100 && known64(l.DispatchLag.P99NS) < prompt {
 		off := abs(a - b)
 		each := off * float64(l.DurationNS+l.DrainNS) / float64(l.Sent) // ns a request
 		text := fmt.Sprintf("%.4g requests were in flight on average, but by their times (Little's law) it would be %.4g", a, b)
 		switch {
-		case off > 0.05*max(a, b) && each > 1.5e6 && !harmed:
+		case off > 0.05*max(a, b) && each > prompt:
 			add("littles_law", result.Invalid, text, "this is a fault of perfplan: please report it")
-		case off > 0.02*max(a, b) && each > 1.5e6:
+		case off > 0.02*max(a, b) && each > prompt:
 			add("littles_law", result.Suspect, text, "")
 		}
 	}
@@ -111,6 +111,10 @@ func consistency(l *result.Load, harmed bool) []result.Warning {
 	}
 	return ws
 }
+
+// prompt is the dispatch lag, in ns, up to which the number in flight is counted as exactly as times are: who is late to
+// see an answer counts its request for longer.
+const prompt = 1.5e6
 
 // fewInSecond is the number of arrivals below which a second's share says nothing.
 const fewInSecond = 20
