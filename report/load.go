@@ -305,6 +305,9 @@ func auditPart(l *result.Load) part {
 		bound += ", or that of " + counted(int64(l.Connections), "connection") + " to a host,"
 	}
 	add("arrivals at the bound", count(a.Capped), shareOf(a.Capped, l.Offered)+" of offered")
+	if l.TimeoutFrom == "intended" {
+		add("timeouts for want of a place", count(l.WaitedOut), "waited longer at the bound than for the answer")
+	}
 	add("largest in flight", count(a.MaxInFlight), "")
 	add("mean in flight", number(a.MeanInFlight, 4), "throughput × service time, by Little's law")
 	add("mean in flight by times", number(a.MeanInFlightByTimes, 4), "what the requests' own times give; must be the same")

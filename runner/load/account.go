@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/perfplan/perfplan/plans"
 	"github.com/perfplan/perfplan/runner/hist"
 	"github.com/perfplan/perfplan/runner/result"
 	"github.com/perfplan/perfplan/runner/schedule"
@@ -221,8 +222,9 @@ func (a *account) add(samples []sample) {
 
 func (a *account) addEnd(s *sample) {
 	host := a.hosts[s.host]
-	count(&a.total, s.outcome)
-	count(&host.counts, s.outcome)
+	s.waitedOut = s.outcome == timedOut && a.cfg.TimeoutFrom == plans.FromIntended && s.waiting > s.end-s.sent
+	count(&a.total, s)
+	count(&host.counts, s)
 	if s.capped {
 		a.capped++
 	}
@@ -285,13 +287,16 @@ func (a *account) addError(f *failure) {
 }
 
 // count adds one end to c. Offered is counted when an arrival comes due.
-func count(c *result.Counts, o outcome) {
-	if o == dropped {
+func count(c *result.Counts, s *sample) {
+	if s.outcome == dropped {
 		c.Dropped++
 		return
 	}
 	c.Sent++
-	switch o {
+	if s.waitedOut {
+		c.WaitedOut++
+	}
+	switch s.outcome {
 	case completed:
 		c.Completed++
 	case unfinished:

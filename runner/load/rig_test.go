@@ -404,7 +404,7 @@ func near(a, b float64) bool { return a-b <= 1+1e-9*b && b-a <= 1+1e-9*b }
 
 func plus(a, b result.Counts) result.Counts {
 	return result.Counts{Offered: a.Offered + b.Offered, Sent: a.Sent + b.Sent, Completed: a.Completed + b.Completed,
-		Failed: a.Failed + b.Failed, Dropped: a.Dropped + b.Dropped, Unfinished: a.Unfinished + b.Unfinished}
+		Failed: a.Failed + b.Failed, Dropped: a.Dropped + b.Dropped, Unfinished: a.Unfinished + b.Unfinished, WaitedOut: a.WaitedOut + b.WaitedOut}
 }
 
 // wantCounts compares completed, failed, dropped and unfinished.

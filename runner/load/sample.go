@@ -16,13 +16,14 @@ const (
 // A sample is what became of one arrival, or of an attempt to connect.
 type sample struct {
 	job
-	outcome outcome
-	whole   bool // all of the request, of each hop, was handed to the system
-	sent    int64
-	end     int64
-	first   int64 // first byte of the (first) answer; 0: none came
-	sending int64 // from the first byte of the request to the last, handed to the system; 0: in one piece
-	fail    *failure
+	outcome   outcome
+	waitedOut bool // its time was up for the most part before it was sent
+	whole     bool // all of the request, of each hop, was handed to the system
+	sent      int64
+	end       int64
+	first     int64 // first byte of the (first) answer; 0: none came
+	sending   int64 // from the first byte of the request to the last, handed to the system; 0: in one piece
+	fail      *failure
 
 	attempts, reused, redirects  int32
 	status                       int32 // of the final answer; 0: none came

@@ -60,7 +60,7 @@ func (g *segmentAccount) offer(offset int64, spare *spareHists) {
 
 func (g *segmentAccount) add(s *sample, limits []int64) {
 	g.ended++
-	count(&g.record.Counts, s.outcome)
+	count(&g.record.Counts, s)
 	if s.capped {
 		g.record.Capped++
 	}

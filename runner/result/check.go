@@ -135,8 +135,11 @@ func (c *checker) counts(key string, n Counts) {
 	for _, f := range []struct {
 		name string
 		of   int64
-	}{{"offered", n.Offered}, {"sent", n.Sent}, {"completed", n.Completed}, {"failed", n.Failed}, {"dropped", n.Dropped}, {"unfinished", n.Unfinished}} {
+	}{{"offered", n.Offered}, {"sent", n.Sent}, {"completed", n.Completed}, {"failed", n.Failed}, {"dropped", n.Dropped}, {"unfinished", n.Unfinished}, {"waited_out", n.WaitedOut}} {
 		c.count(key+"."+f.name, f.of)
+	}
+	if n.WaitedOut > n.Failed {
+		c.fault(key+".waited_out", "got %d, want %d, those failed, at most", n.WaitedOut, n.Failed)
 	}
 	if n.Offered-n.Sent != n.Dropped {
 		c.fault(key+".offered", "got %d, want the sum of %d sent and %d dropped", n.Offered, n.Sent, n.Dropped)

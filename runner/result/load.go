@@ -10,6 +10,9 @@ type Counts struct {
 	Failed     int64 `json:"failed"`     // every other end, timeouts among them
 	Dropped    int64 `json:"dropped"`    // offered, never sent
 	Unfinished int64 `json:"unfinished"` // still in flight when the drain ended
+	// WaitedOut are those failed by a timeout that counts from the intended time, most of which they had waited at the
+	// in-flight bound.
+	WaitedOut int64 `json:"waited_out,omitempty"`
 }
 
 // A Distribution sums up times. All keys are null when Count is 0.

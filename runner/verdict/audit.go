@@ -90,6 +90,9 @@ func capSaid(l *result.Load, capped, offered int64, inFlight float64) string {
 	rate := float64(offered) / time.Duration(max(l.DurationNS, 1)).Seconds()
 	bound := boundOf(l)
 	text := fmt.Sprintf("the client's in-flight cap (%s: %d%s) held back %d of %d requests (mean in flight %.1f)", bound.key, bound.value, bound.each, capped, offered, inFlight)
+	if l.WaitedOut > 0 { // service times are cut short then
+		return text + fmt.Sprintf("; %d of the stage's timed out after a longer wait there than for the answer", l.WaitedOut)
+	}
 	if l.Service.MeanNS != nil {
 		need := rate * *l.Service.MeanNS / 1e9
 		text += fmt.Sprintf(": %.4g/s × %s service time need %.0f in flight by Little's law", rate, dur(int64(*l.Service.MeanNS)), math.Ceil(need))

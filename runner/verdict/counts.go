@@ -81,22 +81,24 @@ func countOf(s plans.SLO, l *result.Load, c result.Counts) result.SLOSegment {
 }
 
 // clientLoss is how many of c's requests that did not complete may be the client's doing, with the reason: those it
-// dropped or could not send; with capped, those that its in-flight bound sent so late that the drain ended first; and
-// timeouts, when it stood still for so long that an answer may have been there.
+// dropped or could not send; with capped, those that its in-flight bound sent so late that the drain ended first, or that
+// waited there for the most part of their timeout; and timeouts, when it stood still for so long that an answer may have
+// been there.
 func clientLoss(l *result.Load, c result.Counts, capped string) (n int64, why string) {
 	if own := c.Dropped + min(generatorErrors(l), c.Failed); own > 0 {
 		n += own
 		why = "without those that the load generator itself dropped or could not send the limit would be met"
 	}
+	held := c.Unfinished + c.WaitedOut
 	if pause := l.Audit.PauseMaxNS; pause != nil && l.TimeoutNS > 0 && *pause >= l.TimeoutNS/2 {
 		if late := min(errorsOf(l, "timeout"), c.Failed); late > 0 {
-			n += late
+			n, held = n+late, c.Unfinished // timeouts count once
 			why = fmt.Sprintf("the load generator stood still for up to %s, so timeouts of %s may be its own", dur(*pause), dur(l.TimeoutNS))
 		}
 	}
 	switch cut := l.DurationNS < l.PlannedNS-int64(time.Millisecond); {
 	case capped != "":
-		n, why = n+c.Unfinished, capped
+		n, why = n+held, capped
 	case cut && c.Unfinished > 0:
 		n, why = n+c.Unfinished, "the stage was cut short while some were under way"
 	}

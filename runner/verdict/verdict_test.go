@@ -276,6 +276,26 @@ func TestGeneratorErrorsAreNotTheTargets(t *testing.T) {
 	}
 }
 
+// Timeouts from the intended time that went by at the client's own bound are not the target's.
+func TestWaitedOutIsNotTheTargetsFailure(t *testing.T) {
+	waited := func(st *result.Stage) {
+		st.Load.TimeoutNS, st.Load.TimeoutFrom = 300*ms, "intended"
+		st.Load.Audit.Capped, st.Load.Segments[0].Capped = 900, 900
+		st.Load.WaitedOut, st.Load.Segments[0].WaitedOut = 600, 600
+	}
+	for _, text := range []string{"error_rate < 1%", "p90 < 250ms"} {
+		st := judge(t, parse(t, text), waited, sample{n: 400, serv: 100 * ms}, sample{n: 600, lag: 250 * ms, serv: 50 * ms, end: "timeout"})
+		if st.Outcome != result.Inconclusive || !strings.Contains(st.SLO[0].Reason, "timed out after a longer wait there") {
+			t.Errorf("%s: got %s, %q, want inconclusive for the bound", text, st.Outcome, st.SLO[0].Reason)
+		}
+		st = judge(t, parse(t, text), func(st *result.Stage) { waited(st); st.Load.WaitedOut, st.Load.Segments[0].WaitedOut = 5, 5 },
+			sample{n: 400, serv: 100 * ms}, sample{n: 600, serv: 300 * ms, end: "timeout"})
+		if st.Outcome != result.Fail {
+			t.Errorf("%s: timeouts of the target itself: got %s, %q, want fail", text, st.Outcome, st.SLO[0].Reason)
+		}
+	}
+}
+
 // Requests that an interrupt cut off prove nothing.
 func TestCutShortIsNotTheTargetsFailure(t *testing.T) {
 	cut := func(st *result.Stage) {
