@@ -55,7 +55,7 @@ var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &
 	{name: "dns", told: "names are looked up once, before each stage", example: "{refresh: 30s}", doc: "How host names are looked up. Load goes to all addresses of a name.", aka: []string{"resolver", "lookup"},
 		shape: &shape{noun: "a map with refresh", some: true, keys: []key{
 			{name: "refresh", required: true, shape: &shape{noun: "a duration like 30s", scalar: durationScalar, rule: "gte=100ms,lte=720h"}, example: "30s", aka: []string{"ttl", "interval", "every"},
-				doc: "Names are looked up again so often during a stage, from 100ms. A host whose address is gone goes on at another one of the name, with new connections; requests under way finish. There are as many hosts as at the start. A failed or empty answer changes nothing."},
+				doc: "Names are looked up again so often during a stage, from 100ms. A host whose address is gone goes on at another one of the name, with new connections; requests under way finish, idle connections are closed. There are as many hosts as at the start, and each keeps its share of the arrivals; where the name has more addresses than that, new connections of each go to all of them in turn. A failed or empty answer changes nothing."},
 		}}},
 	{name: "tls", example: "{ca: certs/ca.pem}", doc: "How an `https` target is verified, and with what certificate perfplan comes to it.", aka: []string{"ssl"},
 		shape: &shape{noun: "a map with ca, cert, key, server_name, verify or resume", keys: []key{

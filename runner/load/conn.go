@@ -17,7 +17,9 @@ type conn struct {
 	net.Conn         // what requests are written to: raw, or TLS over it
 	raw      *socket // nil on systems without a way to look at a socket
 	used     int     // requests it carried
-	address  *string // that it goes to, as the engine's place was
+	host     int32
+	spot                 // where it goes
+	idle     atomic.Bool // nobody uses it: it is whose who sets it to false
 }
 
 // A socket is the TCP or Unix connection below a conn. While probing, Read does not
@@ -83,21 +85,21 @@ func newDialer(now func() int64) *dialer {
 
 // dial opens a connection, with TLS unless cfg is nil. What it took, as far as it
 // came, is noted in event.
-func (d *dialer) dial(ctx context.Context, address *string, cfg *tls.Config, deadline time.Time, event *sample) (*conn, *failure) {
+func (d *dialer) dial(ctx context.Context, host int32, at spot, cfg *tls.Config, deadline time.Time, event *sample) (*conn, *failure) {
 	start := d.now()
-	tcp, err := dialAddress(ctx, *address, deadline)
+	tcp, err := dialAddress(ctx, *at.address, deadline)
 	event.connect = d.now() - start
 	if err != nil {
-		return nil, connectFailure(err, *address)
+		return nil, connectFailure(err, *at.address)
 	}
-	c := &conn{Conn: tcp, address: address}
+	c := &conn{Conn: tcp, host: host, spot: at}
 	if peek := newPeeker(tcp); peek != nil {
 		c.raw = &socket{Conn: tcp, peek: peek}
 		c.Conn = c.raw
 	}
 	if !d.register(c) {
 		tcp.Close()
-		return nil, classify(net.ErrClosed, "", *address)
+		return nil, classify(net.ErrClosed, "", *at.address)
 	}
 	if cfg == nil {
 		return c, nil
@@ -108,7 +110,7 @@ func (d *dialer) dial(ctx context.Context, address *string, cfg *tls.Config, dea
 	event.tls = d.now() - start - event.connect
 	if err != nil {
 		d.close(c)
-		return nil, handshakeFailure(err, *address)
+		return nil, handshakeFailure(err, *at.address)
 	}
 	event.resumed = secure.ConnectionState().DidResume
 	d.rewrap(c, secure)
@@ -146,6 +148,17 @@ func (d *dialer) register(c *conn) bool {
 		d.open[c] = struct{}{}
 	}
 	return !d.closed
+}
+
+// closeIdle closes the connections for which old is true and that nobody uses.
+func (d *dialer) closeIdle(old func(*conn) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for c := range d.open {
+		if old(c) && c.idle.CompareAndSwap(true, false) {
+			c.hangUp() // whoever has it finds that it cannot take it
+		}
+	}
 }
 
 func (d *dialer) rewrap(c *conn, secure net.Conn) {

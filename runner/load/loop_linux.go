@@ -71,6 +71,7 @@ type loop struct {
 	given    gifts
 	shaken   handshakes
 	stopping atomic.Bool
+	moved    atomic.Bool   // hosts have left addresses
 	left     chan struct{} // closed: the thread has ended
 }
 
@@ -111,7 +112,7 @@ func newLoop(e *engine) (path, string, error) {
 			}
 			_, local := a.(*unix.SockaddrUnix)
 			l.large = l.large || local
-			l.peers = append(l.peers, remote{e.place(int32(k)), a})
+			l.peers = append(l.peers, remote{&e.places[k].Load().addresses[0], a})
 		}
 		if l.share, err = e.cfg.Schedule.Shard(i, n); err != nil {
 			return nil, "", err
@@ -139,6 +140,25 @@ func (g *loops) start(offered chan<- int64) {
 		l.wall.base = l.base
 		l.advance(-1)
 		go l.run()
+	}
+}
+
+func (g *loops) leaveOld() {
+	for _, l := range g.all {
+		l.moved.Store(true)
+		l.poll.wake()
+	}
+}
+
+// leaveOld closes the idle connections to addresses that hosts have left.
+func (l *loop) leaveOld() {
+	if !l.moved.Swap(false) {
+		return
+	}
+	for _, ln := range l.lanes {
+		if ln.state == laneIdle && l.outdated(ln.to, ln.spot) {
+			l.hangUp(ln)
+		}
 	}
 }
 
@@ -415,6 +435,7 @@ func (l *loop) handle(ev *unix.EpollEvent) {
 	if ev.Fd == wakeSlot {
 		l.takeShaken()
 		l.takeGiven()
+		l.leaveOld()
 		return
 	}
 	ln := l.lanes[ev.Fd]
