@@ -71,6 +71,7 @@ type dialer struct {
 	ctx    context.Context // ends attempts to connect
 	cancel context.CancelFunc
 	now    func() int64
+	full   turn
 
 	mu     sync.Mutex
 	open   map[*conn]struct{}
@@ -78,7 +79,7 @@ type dialer struct {
 }
 
 func newDialer(now func() int64) *dialer {
-	d := &dialer{now: now, open: map[*conn]struct{}{}}
+	d := &dialer{now: now, full: newTurn(), open: map[*conn]struct{}{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
 }
@@ -87,7 +88,7 @@ func newDialer(now func() int64) *dialer {
 // came, is noted in event.
 func (d *dialer) dial(ctx context.Context, host int32, at spot, cfg *tls.Config, deadline time.Time, event *sample) (*conn, *failure) {
 	start := d.now()
-	tcp, err := dialAddress(ctx, *at.address, deadline)
+	tcp, err := dialAddress(ctx, *at.address, deadline, d.full)
 	event.connect = d.now() - start
 	if err != nil {
 		return nil, connectFailure(err, *at.address)
@@ -117,25 +118,43 @@ func (d *dialer) dial(ctx context.Context, host int32, at spot, cfg *tls.Config,
 	return c, nil
 }
 
+// A turn has room for one of the connections that found a listener's queue full: it
+// tries again, while the others wait for it. All of them at once would be a busy loop.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
 // fullRetry is how long to wait for room in the queue of a Unix socket's listener. Where it is full, TCP tries again by
 // itself, while a connection to such a socket fails at once, with EAGAIN, if it must not block (unix(7)).
 const fullRetry = time.Millisecond
 
 // dialAddress connects to the address of a Host.
-func dialAddress(ctx context.Context, address string, deadline time.Time) (net.Conn, error) {
+func dialAddress(ctx context.Context, address string, deadline time.Time, full turn) (net.Conn, error) {
 	d := net.Dialer{Deadline: deadline, KeepAlive: -1}
 	network, at := endpoint(address)
+	c, err := d.DialContext(ctx, network, at)
+	if network != "unix" || !errors.Is(err, syscall.EAGAIN) {
+		return c, err
+	}
+	late := time.NewTimer(time.Until(deadline))
+	defer late.Stop()
+	select {
+	case full <- struct{}{}:
+		defer func() { <-full }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-late.C:
+		return nil, os.ErrDeadlineExceeded
+	}
 	for {
-		c, err := d.DialContext(ctx, network, at)
-		if network != "unix" || !errors.Is(err, syscall.EAGAIN) {
+		if c, err = d.DialContext(ctx, network, at); !errors.Is(err, syscall.EAGAIN) {
 			return c, err
-		}
-		if time.Now().After(deadline) {
-			return nil, os.ErrDeadlineExceeded
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		case <-late.C:
+			return nil, os.ErrDeadlineExceeded
 		case <-time.After(fullRetry):
 		}
 	}

@@ -185,8 +185,13 @@ type remote struct {
 // reach connects the lane's socket, now or as an event tells.
 func (l *loop) reach(ln *lane) {
 	peer := l.peer(ln)
+	_, local := peer.(*unix.SockaddrUnix)
+	if local && len(l.full.lanes) > 0 { // others wait already
+		l.full.add(ln, l.now())
+		return
+	}
 	err := unix.Connect(ln.fd, peer)
-	if _, local := peer.(*unix.SockaddrUnix); local && err == unix.EAGAIN {
+	if local && err == unix.EAGAIN {
 		l.full.add(ln, l.now())
 		return
 	}

@@ -29,6 +29,7 @@ type loops struct {
 	all     []*loop
 	offered chan<- int64
 	opened  atomic.Int32 // connections before the first arrival
+	dials   turn         // of theirs
 	working atomic.Int32 // loops that still offer
 	endedAt atomic.Int64 // the latest end of the offering
 }
@@ -99,7 +100,7 @@ func newLoop(e *engine) (path, string, error) {
 		return nil, "", err
 	}
 	e.loops = n
-	group := &loops{}
+	group := &loops{dials: newTurn()}
 	queue := newQueue[*lane](e.ledger, n)
 	for i := range n {
 		l := &loop{engine: e, number: i, group: group, queue: queue, offering: true,

@@ -20,7 +20,7 @@ func (g *loops) open(ctx context.Context, host int32) bool {
 func (l *loop) open(ctx context.Context, host int32) bool {
 	h, at, began, event := &l.hosts[host], l.spot(host), l.now(), sample{outcome: opened}
 	deadline, _ := ctx.Deadline()
-	c, err := dialAddress(ctx, *at.address, deadline)
+	c, err := dialAddress(ctx, *at.address, deadline, l.group.dials)
 	if err != nil {
 		return false
 	}
