@@ -38,17 +38,17 @@ func (e *engine) refresh() *refresher {
 		return nil
 	}
 	r := &refresher{e: e, record: &result.DNS{RefreshNS: int64(e.cfg.Refresh), Changes: []result.AddressChange{}}, ended: make(chan struct{})}
-	byURL := map[string]int{}
+	known := map[string]int{}
 	for i, h := range e.hosts {
 		if h.Name == "" {
 			continue
 		}
-		url := h.Scheme + "://" + h.Authority + h.Prefix
-		at, known := byURL[url]
-		if !known {
-			_, port, _ := net.SplitHostPort(h.Address)
+		_, port, _ := net.SplitHostPort(h.Address)
+		of := net.JoinHostPort(h.Name, port) + " for " + h.Scheme + "://" + h.Authority + h.Prefix
+		at, ok := known[of]
+		if !ok {
 			at = len(r.names)
-			byURL[url] = at
+			known[of] = at
 			r.names = append(r.names, named{name: h.Name, port: port})
 		}
 		r.names[at].hosts = append(r.names[at].hosts, i)
