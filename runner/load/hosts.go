@@ -65,7 +65,7 @@ func resolve(ctx context.Context, dns *net.Resolver, t *plans.Target) ([]Host, e
 			continue
 		}
 		for _, peer := range t.Peers(u) {
-			more, err := h.at(ctx, dns, peer, t.TLS)
+			more, err := hostsAt(ctx, dns, peer, h, t.TLS)
 			if err != nil {
 				return nil, err
 			}
@@ -75,20 +75,21 @@ func resolve(ctx context.Context, dns *net.Resolver, t *plans.Target) ([]Host, e
 	return hosts, nil
 }
 
-// at gives h each address of a peer that connections go to.
-func (h Host) at(ctx context.Context, dns *net.Resolver, peer plans.URL, t plans.TLS) (hosts []Host, err error) {
-	var addrs []netip.Addr
-	if addrs, h.LookedUp, err = lookup(ctx, dns, peer); err != nil {
+// hostsAt are hosts like h, one at each address of the peer that connections go to.
+func hostsAt(ctx context.Context, dns *net.Resolver, peer plans.URL, h Host, t plans.TLS) ([]Host, error) {
+	addrs, took, err := lookup(ctx, dns, peer)
+	if err != nil {
 		return nil, err
 	}
 	if !isIP(peer.Host) {
 		h.Name = peer.Host
 	}
-	for _, a := range addrs {
+	hosts := make([]Host, len(addrs))
+	for i, a := range addrs {
 		h.Address = netip.AddrPortFrom(a, uint16(peer.Port)).String()
-		hosts = append(hosts, h.ownSessions(t))
-		h.LookedUp = 0
+		hosts[i] = h.ownSessions(t)
 	}
+	hosts[0].LookedUp = took
 	return hosts, nil
 }
 

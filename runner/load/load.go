@@ -118,7 +118,8 @@ type engine struct {
 	mail                      *mailbox
 	account                   *account
 	path                      path
-	name, reason              string // of the path, and why it is this one
+	names                     *refresher // nil: none
+	name, reason              string     // of the path, and why it is this one
 	pace                      pacing
 	loops                     int // threads of the event loop; 0: none
 
@@ -168,14 +169,13 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	audit.start()
 	offered := make(chan int64, 1)
 	e.path.start(offered)
-	names := e.refresh()
+	e.names = e.refresh()
 	end := e.watch(ctx, offered)
-	dns := names.stop()
 	l, err := e.account.record(end, audit.stop())
 	if err != nil {
 		return nil, err
 	}
-	l.Wire.Ahead, l.DNS = ahead, dns
+	l.Wire.Ahead, l.DNS = ahead, end.dns
 	l.Started = e.base.Round(0).UTC()
 	l.Engine, l.EngineReason, l.Loops, l.Pacing = e.name, e.reason, e.loops, e.pace.record()
 	return l, nil
@@ -278,6 +278,7 @@ type runEnd struct {
 	level   level // frozen
 	sent    shape // frozen
 	meant   shape // frozen
+	dns     *result.DNS
 }
 
 // watch keeps the accounts until the run is over, and ends it.
@@ -350,6 +351,7 @@ func (e *engine) end(end *runEnd) {
 	e.ledger.stop(end.drained)
 	end.state, end.level = e.ledger.state(), e.ledger.level
 	end.sent, end.meant = e.ledger.sent, e.ledger.meant
+	end.dns = e.names.stop() // ahead of the path, of which it closes connections
 	e.path.stop()
 	e.settle()
 	for {
