@@ -105,15 +105,14 @@ func (l *loader) urls(t *Target, it *item) bool {
 	return secure
 }
 
-// starts gives the processes of a target: one for each URL when the command names its address, else one.
+// starts gives the processes of a target: one for each endpoint when the command names its address, else one.
 func (l *loader) starts(it *item, dir string, t *Target) []Command {
 	if !usesAddress(it) {
 		return []Command{l.command(it, dir, "")}
 	}
 	var cs []Command
-	for _, u := range t.URLs {
-		_, address := t.Endpoint(u)
-		cs = append(cs, l.command(it, dir, address))
+	for _, e := range t.Endpoints() {
+		cs = append(cs, l.command(it, dir, e.Address))
 	}
 	return cs
 }

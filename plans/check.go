@@ -229,12 +229,12 @@ func (l *loader) tooTight(it *item, ld *Load, s placed, highest float64) bool {
 	return false
 }
 
-// hostsOf counts the hosts of a load: its URLs, which for names of several addresses is too few.
+// hostsOf counts the hosts of a load: its endpoints, which for names of several addresses is too few.
 func hostsOf(ld *Load) int {
 	if ld.Request == nil || ld.Request.Target == nil {
 		return 1
 	}
-	return max(1, len(ld.Request.Target.URLs))
+	return max(1, len(ld.Request.Target.Endpoints()))
 }
 
 // confidence is one-sided: the chance that all samples miss the true quantile is at most 1 − confidence.

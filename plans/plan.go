@@ -53,11 +53,11 @@ type Target struct {
 	Pos     Position
 	URLs    []URL         // at least one; load is spread evenly over them
 	Unix    string        // absolute path of the Unix socket that connections go to; "" for TCP to the URLs
-	To      *URL          // Host and Port that connections go to; nil for those of the URLs
+	To      []URL         // hosts and ports that connections go to, load is spread evenly over them; nil for those of the URLs
 	Refresh time.Duration // names are looked up again so often during a stage; 0: once, before it
 	TLS     TLS           // used by https URLs
 	Build   *Command      // nil: nothing to build
-	Start   []Command     // empty: already running, perfplan does not start or stop it; one per URL when the text uses ${address}, else one
+	Start   []Command     // empty: already running, perfplan does not start or stop it; one per endpoint when the text uses ${address}, else one
 	Ready   Ready         // how to tell that it answers
 	Stop    time.Duration // time between SIGTERM and SIGKILL
 	Observe bool          // sample CPU, memory and faults of the started process tree

@@ -72,7 +72,7 @@ func writeReference(w *strings.Builder, s *shape, path string) {
 func kindWord(s *shape) string {
 	switch s.scalar {
 	case durationScalar:
-		if strings.HasPrefix(s.rule, "gte=") {
+		if strings.HasPrefix(s.rule, "gte=0") {
 			return "duration, also `0s`"
 		}
 		return "duration"

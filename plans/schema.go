@@ -17,7 +17,9 @@ var (
 	inFlightShape = &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=100000"}
 	seedShape     = &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=0,lte=9007199254740991"}
 	commandShape  = &shape{noun: "a command like ./server --port 80, or a list of its words", scalar: commandScalar, list: textShape, some: true}
-	startShape    = &shape{noun: "a command like ./server --listen ${address}, or a list of its words", scalar: startScalar,
+	connectShape  = &shape{noun: "an address like 10.0.0.7:8080, or a list of them", scalar: textScalar, rule: "min=1", some: true, open: true,
+		list: &shape{noun: "an address like 10.0.0.7:8080", scalar: textScalar, rule: "min=1", open: true}}
+	startShape = &shape{noun: "a command like ./server --listen ${address}, or a list of its words", scalar: startScalar,
 		list: &shape{noun: "text", scalar: wordScalar}, some: true}
 	slosShape = &shape{noun: "a list of assertions like p99 < 150ms", some: true,
 		list: &shape{noun: "an assertion like p99 < 150ms", scalar: textScalar, open: true}}
@@ -49,13 +51,13 @@ var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &
 			list: &shape{noun: "an address like http://127.0.0.1:8080", scalar: textScalar, rule: "min=1", open: true}}},
 	{name: "unix", shape: pathShape, told: "TCP to the URL", example: "run/shop.sock", aka: []string{"socket", "unix_socket", "uds"},
 		doc: "Unix socket that connections go to. The URL still says scheme, `host` header, path prefix and what a certificate must be for. `${address}` is its path then. Only with one URL."},
-	{name: "connect_to", shape: &shape{noun: "an address like 10.0.0.7:8080", scalar: textScalar, rule: "min=1", open: true}, told: "host and port of the URL", example: "10.0.0.7:8443",
+	{name: "connect_to", shape: connectShape, told: "host and port of the URL", example: "10.0.0.7:8443",
 		aka: []string{"connect", "dial", "resolve"},
-		doc: "Host and port that connections go to, an IPv6 address in brackets. All else, the `host` header, the name that TLS asks for and what the certificate must be for, stays that of the URL. `${address}` is this one then. Only with one URL."},
+		doc: "Host and port that connections go to, an IPv6 address in brackets, or a list of them, over which load is spread evenly. All else, the `host` header, the name that TLS asks for and what the certificate must be for, stays that of the URL. `${address}` is this one then. Only with one URL."},
 	{name: "dns", told: "names are looked up once, before each stage", example: "{refresh: 30s}", doc: "How host names are looked up. Load goes to all addresses of a name.", aka: []string{"resolver", "lookup"},
 		shape: &shape{noun: "a map with refresh", some: true, keys: []key{
 			{name: "refresh", required: true, shape: &shape{noun: "a duration like 30s", scalar: durationScalar, rule: "gte=100ms,lte=720h"}, example: "30s", aka: []string{"ttl", "interval", "every"},
-				doc: "Names are looked up again so often during a stage, from 100ms. A host whose address is gone goes on at another one of the name, with new connections; requests under way finish. There are as many hosts as at the start. A failed or empty answer changes nothing."},
+				doc: "Names are looked up again so often during a stage, from 100ms. A host whose address is gone goes on at another one of the name, with new connections; requests under way finish, idle connections are closed. There are as many hosts as at the start, and each keeps its share of the arrivals; where the name has more addresses than that, new connections of each go to all of them in turn. A failed or empty answer changes nothing."},
 		}}},
 	{name: "tls", example: "{ca: certs/ca.pem}", doc: "How an `https` target is verified, and with what certificate perfplan comes to it.", aka: []string{"ssl"},
 		shape: &shape{noun: "a map with ca, cert, key, server_name, verify or resume", keys: []key{
@@ -73,7 +75,7 @@ var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &
 	{name: "build", shape: commandShape, example: "go build -o bin/shop ./cmd/shop", doc: "Command that is run once before the first stage."},
 	{name: "start", shape: startShape, example: "bin/shop --listen ${address}", aka: []string{"run", "command", "cmd"},
 		told: "the target is already running",
-		doc:  "Command that runs the target until the last stage ended. With `${address}`, the host:port of a URL or the path of the socket, one process is started per URL."},
+		doc:  "Command that runs the target until the last stage ended. With `${address}`, the host:port of a URL or of `connect_to` or the path of the socket, one process is started for each."},
 	{name: "ready", def: "{}", example: "{path: /healthz, within: 20s}", doc: "How to tell that the target takes requests.", aka: []string{"health", "healthcheck"},
 		shape: &shape{noun: "a map with path or within", keys: []key{
 			{name: "path", shape: filledText, told: "a connection is enough", example: "/healthz", doc: "A GET of it must answer 2xx."},

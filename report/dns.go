@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/perfplan/perfplan/runner/result"
 )
@@ -28,7 +29,7 @@ func changesTable(l *result.Load) []table {
 		t.Caption = fmt.Sprintf("Changes of address (%s more are not told)", count(more))
 	}
 	for _, c := range l.DNS.Changes {
-		t.Rows = append(t.Rows, []cell{{Text: l.Hosts[c.Host].Address}, {Text: duration(float64(c.TNS))}, {Text: c.From}, {Text: c.To}})
+		t.Rows = append(t.Rows, []cell{{Text: l.Hosts[c.Host].Address}, {Text: duration(float64(c.TNS))}, {Text: strings.Join(c.From, ", ")}, {Text: strings.Join(c.To, ", ")}})
 	}
 	return []table{t}
 }

@@ -28,13 +28,13 @@ func TestNetworkLine(t *testing.T) {
 // A change of address is told with its host, its time and where to.
 func TestAddressChanges(t *testing.T) {
 	l := &result.Load{Hosts: []result.Host{{Address: "10.0.0.1:80"}}, DNS: &result.DNS{RefreshNS: 30e9, Lookups: 5, Failed: 2, Changed: 2,
-		Changes: []result.AddressChange{{TNS: 60e9, From: "10.0.0.1:80", To: "10.0.0.2:80"}}}}
+		Changes: []result.AddressChange{{TNS: 60e9, From: []string{"10.0.0.1:80"}, To: []string{"10.0.0.2:80", "10.0.0.3:80"}}}}}
 	p := networkPart(l)
 	want := "Names were looked up again every 30 s: 5 lookups, 2 of them without an answer, which changed nothing; 2 changes of address."
 	if got := strings.Join(p.Lines, "\n"); !strings.Contains(got, want) {
 		t.Errorf("lines = %q, want %q", got, want)
 	}
-	if len(p.More) != 1 || p.More[0].Caption != "Changes of address (1 more are not told)" || p.More[0].Rows[0][3].Text != "10.0.0.2:80" {
+	if len(p.More) != 1 || p.More[0].Caption != "Changes of address (1 more are not told)" || p.More[0].Rows[0][3].Text != "10.0.0.2:80, 10.0.0.3:80" {
 		t.Errorf("tables = %+v, want the change", p.More)
 	}
 	l.DNS = &result.DNS{RefreshNS: 30e9, Lookups: 5}

@@ -99,6 +99,31 @@ stages: [{name: main, load: {rate: 100/s, for: 300ms}}]
 	}
 }
 
+// Each address of connect_to has a process of its own when the command names it; all are awaited and loaded.
+func TestConnectToTargets(t *testing.T) {
+	one, two := freeAddress(t, "127.0.0.1"), freeAddress(t, "127.0.0.2")
+	text := fmt.Sprintf(`
+version: 1
+name: t
+targets:
+  api:
+    url: http://shop.invalid
+    connect_to: [%q, %q]
+    start: [%q, serve, "${address}", ok]
+    ready: {path: /ready, within: 20s}
+requests: {get: {path: /}}
+stages: [{name: main, load: {rate: 100/s, for: 300ms}}]
+`, one, two, os.Args[0])
+	r, _ := runPlan(t, t.Context(), read(t, text), nil)
+	if r.Outcome != result.Pass || len(r.Targets) != 2 || r.Targets[1].PID == r.Targets[0].PID || len(r.Targets[1].URLs) != 1 {
+		t.Fatalf("outcome %s (%s), error %q, targets %+v, want pass with two processes", r.Outcome, r.Reason, r.Error, r.Targets)
+	}
+	hosts := r.Stages[0].Load.Hosts
+	if len(hosts) != 2 || hosts[0].Address != one || hosts[1].Address != two || hosts[0].Completed != 15 || hosts[1].Completed != 15 {
+		t.Errorf("hosts = %+v, want 15 completed at each of %s and %s", hosts, one, two)
+	}
+}
+
 // dns.refresh reaches the load.
 func TestRefreshOfPlan(t *testing.T) {
 	address := freeAddress(t, "127.0.0.1")

@@ -20,20 +20,20 @@ const (
 	strangerWait = time.Second
 )
 
-// await waits until every URL of the instance answers. Its error says in one line what the last try met.
+// await waits until every endpoint of the instance answers. Its error says in one line what the last try met.
 func (in *instance) await(ctx context.Context) error {
 	within := in.target.Ready.Within
 	if in.proc == nil && in.target.Ready.Path == "" {
 		within = min(within, strangerWait)
 	}
-	client, err := readyClient(ctx, in.target)
-	if err != nil {
-		return fmt.Errorf("target %s: %w", in.target.Name, err)
-	}
 	deadline := time.Now().Add(within)
-	for _, u := range in.urls {
+	for _, e := range in.ends {
+		client, err := readyClient(ctx, in.target, e)
+		if err != nil {
+			return fmt.Errorf("target %s: %w", in.target.Name, err)
+		}
 		for {
-			err := in.ask(ctx, client, u)
+			err := in.ask(ctx, client, e)
 			if err == nil {
 				break
 			}
@@ -44,7 +44,7 @@ func (in *instance) await(ctx context.Context) error {
 				return fmt.Errorf("before it was ready, %w", in.lost())
 			}
 			if time.Now().After(deadline) {
-				return in.notReady(u, within, err)
+				return in.notReady(e, within, err)
 			}
 			time.Sleep(readyEvery)
 		}
@@ -52,11 +52,11 @@ func (in *instance) await(ctx context.Context) error {
 	return nil
 }
 
-func (in *instance) notReady(u plans.URL, within time.Duration, err error) error {
+func (in *instance) notReady(e plans.Endpoint, within time.Duration, err error) error {
 	if in.proc == nil && in.target.Ready.Path == "" {
-		return fmt.Errorf("target %s: nothing answers at %s: %w (is it running?)", in.target.Name, in.place(u, ""), err)
+		return fmt.Errorf("target %s: nothing answers at %s: %w (is it running?)", in.target.Name, place(e, ""), err)
 	}
-	err = fmt.Errorf("target %s is not ready after %v: %s: %w", in.target.Name, within, in.place(u, in.target.Ready.Path), err)
+	err = fmt.Errorf("target %s is not ready after %v: %s: %w", in.target.Name, within, place(e, in.target.Ready.Path), err)
 	if in.proc != nil {
 		if tail := in.proc.LogTail(5); tail != "" {
 			err = fmt.Errorf("%w; its last output:\n%s", err, tail)
@@ -66,19 +66,18 @@ func (in *instance) notReady(u plans.URL, within time.Duration, err error) error
 }
 
 // ask tries once: GET the ready path, or a connection without one.
-func (in *instance) ask(ctx context.Context, client *http.Client, u plans.URL) error {
+func (in *instance) ask(ctx context.Context, client *http.Client, e plans.Endpoint) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	if in.target.Ready.Path == "" {
 		var d net.Dialer
-		network, address := in.target.Endpoint(u)
-		c, err := d.DialContext(ctx, network, address)
+		c, err := d.DialContext(ctx, e.Network, e.Address)
 		if err != nil {
 			return cause(err)
 		}
 		return c.Close()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String()+in.target.Ready.Path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.URL.String()+in.target.Ready.Path, nil)
 	if err != nil {
 		return err
 	}
@@ -95,12 +94,12 @@ func (in *instance) ask(ctx context.Context, client *http.Client, u plans.URL) e
 }
 
 // readyClient asks with the TLS settings that the load will have. It is not what measures.
-func readyClient(ctx context.Context, t *plans.Target) (*http.Client, error) {
+func readyClient(ctx context.Context, t *plans.Target, e plans.Endpoint) (*http.Client, error) {
 	transport := &http.Transport{DisableKeepAlives: true}
-	if network, address := t.Endpoint(t.URLs[0]); address != t.URLs[0].Address() { // then there is one URL
+	if e.Elsewhere() {
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
-			return d.DialContext(ctx, network, address)
+			return d.DialContext(ctx, e.Network, e.Address)
 		}
 	}
 	if t.URLs[0].Scheme == "https" {

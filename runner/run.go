@@ -189,7 +189,7 @@ func descriptorWarnings(p *plans.Plan, limit int64) []result.Warning {
 		if l.Connections > 0 {
 			most = l.Connections
 		}
-		need := int64(most) * int64(len(l.Request.Target.URLs)) // idle connections stay open per host
+		need := int64(most) * int64(len(l.Request.Target.Endpoints())) // idle connections stay open per host
 		if need+own <= limit {
 			continue
 		}

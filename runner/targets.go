@@ -21,7 +21,7 @@ import (
 type instance struct {
 	target *plans.Target
 	rec    result.Target
-	urls   []plans.URL
+	ends   []plans.Endpoint
 	proc   *process.Process // nil: not ours, or not started
 	log    string           // path of its log file
 }
@@ -36,13 +36,15 @@ func newTargets(p *plans.Plan, logDir string) *targets {
 	for _, t := range p.Targets {
 		n := max(len(t.Start), 1)
 		for i := range n {
-			urls := t.URLs
+			ends := t.Endpoints()
 			if n > 1 {
-				urls = t.URLs[i : i+1]
+				ends = ends[i : i+1]
 			}
-			in := &instance{target: t, urls: urls, rec: result.Target{Name: t.Name, Instance: i}}
-			for _, u := range urls {
-				in.rec.URLs = append(in.rec.URLs, u.String())
+			in := &instance{target: t, ends: ends, rec: result.Target{Name: t.Name, Instance: i}}
+			for _, e := range ends {
+				if url := e.URL.String(); !slices.Contains(in.rec.URLs, url) {
+					in.rec.URLs = append(in.rec.URLs, url)
+				}
 			}
 			if len(t.Start) > 0 {
 				in.rec.Command = t.Start[i].Text
@@ -113,12 +115,11 @@ func (ts *targets) start(ctx context.Context, events func(Event)) error {
 }
 
 func (in *instance) start(ctx context.Context) error {
-	for _, u := range in.urls {
+	for _, e := range in.ends {
 		// Whatever answers there before we start would be measured in place of the target.
-		network, address := in.target.Endpoint(u)
-		if c, err := net.DialTimeout(network, address, time.Second); err == nil {
+		if c, err := net.DialTimeout(e.Network, e.Address, time.Second); err == nil {
 			c.Close()
-			return fmt.Errorf("target %s: something already listens on %s: stop it, or leave out \"start\" to measure it", in.target.Name, address)
+			return fmt.Errorf("target %s: something already listens on %s: stop it, or leave out \"start\" to measure it", in.target.Name, e.Address)
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(in.log), 0o777); err != nil {
@@ -224,9 +225,9 @@ func (ts *targets) records(dir string) []result.Target {
 }
 
 // place is the URL of a path and, where connections go elsewhere, the address.
-func (in *instance) place(u plans.URL, path string) string {
-	if network, address := in.target.Endpoint(u); network != "tcp" || address != u.Address() {
-		return fmt.Sprintf("%s%s (through %s)", u, path, address)
+func place(e plans.Endpoint, path string) string {
+	if e.Elsewhere() {
+		return fmt.Sprintf("%s%s (through %s)", e.URL, path, e.Address)
 	}
-	return u.String() + path
+	return e.URL.String() + path
 }

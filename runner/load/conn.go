@@ -17,7 +17,9 @@ type conn struct {
 	net.Conn         // what requests are written to: raw, or TLS over it
 	raw      *socket // nil on systems without a way to look at a socket
 	used     int     // requests it carried
-	address  *string // that it goes to, as the engine's place was
+	host     int32
+	spot                 // where it goes
+	idle     atomic.Bool // nobody uses it: it is whose who sets it to false
 }
 
 // A socket is the TCP or Unix connection below a conn. While probing, Read does not
@@ -69,6 +71,7 @@ type dialer struct {
 	ctx    context.Context // ends attempts to connect
 	cancel context.CancelFunc
 	now    func() int64
+	full   turn
 
 	mu     sync.Mutex
 	open   map[*conn]struct{}
@@ -76,28 +79,28 @@ type dialer struct {
 }
 
 func newDialer(now func() int64) *dialer {
-	d := &dialer{now: now, open: map[*conn]struct{}{}}
+	d := &dialer{now: now, full: newTurn(), open: map[*conn]struct{}{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
 }
 
 // dial opens a connection, with TLS unless cfg is nil. What it took, as far as it
 // came, is noted in event.
-func (d *dialer) dial(ctx context.Context, address *string, cfg *tls.Config, deadline time.Time, event *sample) (*conn, *failure) {
+func (d *dialer) dial(ctx context.Context, host int32, at spot, cfg *tls.Config, deadline time.Time, event *sample) (*conn, *failure) {
 	start := d.now()
-	tcp, err := dialAddress(ctx, *address, deadline)
+	tcp, err := dialAddress(ctx, *at.address, deadline, d.full)
 	event.connect = d.now() - start
 	if err != nil {
-		return nil, connectFailure(err, *address)
+		return nil, connectFailure(err, *at.address)
 	}
-	c := &conn{Conn: tcp, address: address}
+	c := &conn{Conn: tcp, host: host, spot: at}
 	if peek := newPeeker(tcp); peek != nil {
 		c.raw = &socket{Conn: tcp, peek: peek}
 		c.Conn = c.raw
 	}
 	if !d.register(c) {
 		tcp.Close()
-		return nil, classify(net.ErrClosed, "", *address)
+		return nil, classify(net.ErrClosed, "", *at.address)
 	}
 	if cfg == nil {
 		return c, nil
@@ -108,32 +111,50 @@ func (d *dialer) dial(ctx context.Context, address *string, cfg *tls.Config, dea
 	event.tls = d.now() - start - event.connect
 	if err != nil {
 		d.close(c)
-		return nil, handshakeFailure(err, *address)
+		return nil, handshakeFailure(err, *at.address)
 	}
 	event.resumed = secure.ConnectionState().DidResume
 	d.rewrap(c, secure)
 	return c, nil
 }
 
+// A turn has room for one of the connections that found a listener's queue full: it
+// tries again, while the others wait for it. All of them at once would be a busy loop.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
 // fullRetry is how long to wait for room in the queue of a Unix socket's listener. Where it is full, TCP tries again by
 // itself, while a connection to such a socket fails at once, with EAGAIN, if it must not block (unix(7)).
 const fullRetry = time.Millisecond
 
 // dialAddress connects to the address of a Host.
-func dialAddress(ctx context.Context, address string, deadline time.Time) (net.Conn, error) {
+func dialAddress(ctx context.Context, address string, deadline time.Time, full turn) (net.Conn, error) {
 	d := net.Dialer{Deadline: deadline, KeepAlive: -1}
 	network, at := endpoint(address)
+	c, err := d.DialContext(ctx, network, at)
+	if network != "unix" || !errors.Is(err, syscall.EAGAIN) {
+		return c, err
+	}
+	late := time.NewTimer(time.Until(deadline))
+	defer late.Stop()
+	select {
+	case full <- struct{}{}:
+		defer func() { <-full }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-late.C:
+		return nil, os.ErrDeadlineExceeded
+	}
 	for {
-		c, err := d.DialContext(ctx, network, at)
-		if network != "unix" || !errors.Is(err, syscall.EAGAIN) {
+		if c, err = d.DialContext(ctx, network, at); !errors.Is(err, syscall.EAGAIN) {
 			return c, err
-		}
-		if time.Now().After(deadline) {
-			return nil, os.ErrDeadlineExceeded
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		case <-late.C:
+			return nil, os.ErrDeadlineExceeded
 		case <-time.After(fullRetry):
 		}
 	}
@@ -146,6 +167,17 @@ func (d *dialer) register(c *conn) bool {
 		d.open[c] = struct{}{}
 	}
 	return !d.closed
+}
+
+// closeIdle closes the connections for which old is true and that nobody uses.
+func (d *dialer) closeIdle(old func(*conn) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for c := range d.open {
+		if old(c) && c.idle.CompareAndSwap(true, false) {
+			c.hangUp() // whoever has it finds that it cannot take it
+		}
+	}
 }
 
 func (d *dialer) rewrap(c *conn, secure net.Conn) {

@@ -2,8 +2,8 @@
 
 package load
 
-// fullLines are lanes that found the queue of a Unix socket's listener full. No event says when there is room: they try
-// again, all at once, every fullRetry.
+// fullLines are lanes that found the queue of a Unix socket's listener full. No event says when there is room: every
+// fullRetry they try again, in order, until one finds no room.
 type fullLines struct {
 	lanes, batch []waiter
 	at           int64 // when to try again

@@ -52,42 +52,45 @@ func resolve(ctx context.Context, dns *net.Resolver, t *plans.Target) ([]Host, e
 	}
 	var hosts []Host
 	for _, u := range t.URLs {
-		addresses, took, err := addressesOf(ctx, dns, t, u)
-		if err != nil {
-			return nil, err
-		}
-		h := Host{Scheme: u.Scheme, Authority: authority(u), Prefix: u.Path, LookedUp: took}
+		h := Host{Scheme: u.Scheme, Authority: authority(u), Prefix: u.Path}
 		if u.Scheme == "https" {
+			var err error
 			if h.TLS, err = tlsConfig(u, t.TLS); err != nil {
 				return nil, err
 			}
 		}
-		if peer := t.Peer(u); t.Unix == "" && !isIP(peer.Host) {
-			h.Name = peer.Host
-		}
-		for _, h.Address = range addresses {
+		if t.Unix != "" {
+			h.Address = unixPrefix + t.Unix
 			hosts = append(hosts, h.ownSessions(t.TLS))
-			h.LookedUp = 0
+			continue
+		}
+		for _, peer := range t.Peers(u) {
+			more, err := hostsAt(ctx, dns, peer, h, t.TLS)
+			if err != nil {
+				return nil, err
+			}
+			hosts = append(hosts, more...)
 		}
 	}
 	return hosts, nil
 }
 
-// addressesOf are those that connections for a URL of the target go to, and how
-// long the look-up of its name took; 0: there was none.
-func addressesOf(ctx context.Context, dns *net.Resolver, t *plans.Target, u plans.URL) (list []string, took time.Duration, err error) {
-	if t.Unix != "" {
-		return []string{unixPrefix + t.Unix}, 0, nil
-	}
-	u = t.Peer(u)
-	addrs, took, err := lookup(ctx, dns, u)
+// hostsAt are hosts like h, one at each address of the peer that connections go to.
+func hostsAt(ctx context.Context, dns *net.Resolver, peer plans.URL, h Host, t plans.TLS) ([]Host, error) {
+	addrs, took, err := lookup(ctx, dns, peer)
 	if err != nil {
-		return nil, took, err
+		return nil, err
 	}
-	for _, a := range addrs {
-		list = append(list, netip.AddrPortFrom(a, uint16(u.Port)).String())
+	if !isIP(peer.Host) {
+		h.Name = peer.Host
 	}
-	return list, took, nil
+	hosts := make([]Host, len(addrs))
+	for i, a := range addrs {
+		h.Address = netip.AddrPortFrom(a, uint16(peer.Port)).String()
+		hosts[i] = h.ownSessions(t)
+	}
+	hosts[0].LookedUp = took
+	return hosts, nil
 }
 
 // unixPrefix begins the address of a Unix socket.

@@ -38,9 +38,9 @@ type lane struct {
 	busy   bool // it connects, shakes hands, or has bytes left to write
 	gone   bool // the peer closed during the handshake
 
-	address  *string // of the connection, as the engine's place was
-	began    int64   // when it began to connect
-	pieces   int64   // when the first piece of the request was written, if it was not all
+	spot           // where the connection goes
+	began    int64 // when it began to connect
+	pieces   int64 // when the first piece of the request was written, if it was not all
 	secure   *tls.Conn
 	wire     *wire
 	req, out []byte // out is the rest of req to be written
@@ -104,7 +104,7 @@ func (l *loop) begin(ln *lane, j job) {
 	ln.sample = sample{job: j, sent: l.now()}
 	ln.until = l.timeUp(&ln.sample)
 	l.line.add(ln)
-	if ln.fd >= 0 && ln.address != l.place(ln.to) { // the host is elsewhere now
+	if ln.fd >= 0 && l.outdated(ln.to, ln.spot) {
 		l.hangUp(ln)
 	}
 	if ln.fd < 0 {
@@ -142,7 +142,7 @@ func (l *loop) setBusy(ln *lane, busy bool) {
 // connect begins to open a connection.
 func (l *loop) connect(ln *lane) {
 	ln.began, ln.used, ln.gone = l.now(), 0, false
-	ln.address = l.place(ln.to)
+	ln.spot = l.spot(ln.to)
 	peer := l.peer(ln)
 	family := unix.AF_INET
 	switch peer.(type) {
@@ -185,8 +185,13 @@ type remote struct {
 // reach connects the lane's socket, now or as an event tells.
 func (l *loop) reach(ln *lane) {
 	peer := l.peer(ln)
+	_, local := peer.(*unix.SockaddrUnix)
+	if local && len(l.full.lanes) > 0 { // others wait already
+		l.full.add(ln, l.now())
+		return
+	}
 	err := unix.Connect(ln.fd, peer)
-	if _, local := peer.(*unix.SockaddrUnix); local && err == unix.EAGAIN {
+	if local && err == unix.EAGAIN {
 		l.full.add(ln, l.now())
 		return
 	}
@@ -368,7 +373,8 @@ func (l *loop) silent(ln *lane) bool {
 // answered ends the request: its answer is complete.
 func (l *loop) answered(ln *lane, clean bool, at int64) {
 	ln.status, ln.bodyBytes = int32(ln.resp.status), ln.resp.bodyBytes
-	keep := clean && ln.resp.keepAlive && l.keepAlive && ln.used != l.cfg.RequestsPerConnection && ln.sendErr == nil && len(ln.out) == 0 && !ln.wire.waits()
+	keep := clean && ln.resp.keepAlive && l.keepAlive && ln.used != l.cfg.RequestsPerConnection && ln.sendErr == nil && len(ln.out) == 0 && !ln.wire.waits() &&
+		!l.outdated(ln.to, ln.spot)
 	l.finish(ln, l.check.check(&ln.resp), keep, at)
 }
 

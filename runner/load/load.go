@@ -68,7 +68,7 @@ type Config struct {
 	Connections int
 
 	// Refresh, if not 0, is how often the names of Hosts are looked up again, by Resolver (nil: the system's). A host whose
-	// address is gone goes on at another of its name.
+	// address is gone goes on at another of its name; where there are more addresses than hosts, new connections go to all.
 	Refresh  time.Duration
 	Resolver *net.Resolver
 
@@ -106,7 +106,7 @@ type engine struct {
 	cfg     Config
 	base    time.Time // the run's time 0
 	hosts   []Host
-	places  []atomic.Pointer[string] // per host: the address that new connections go to
+	places  []atomic.Pointer[place]
 	method  string
 	timeout time.Duration
 
@@ -118,7 +118,8 @@ type engine struct {
 	mail                      *mailbox
 	account                   *account
 	path                      path
-	name, reason              string // of the path, and why it is this one
+	names                     *refresher // nil: none
+	name, reason              string     // of the path, and why it is this one
 	pace                      pacing
 	loops                     int // threads of the event loop; 0: none
 
@@ -131,11 +132,9 @@ type path interface {
 	open(ctx context.Context, host int32) bool // opens an idle connection, before start; several calls at a time
 	start(offered chan<- int64)                // begins to offer the schedule, and sends the time when the offering ended
 	wake()                                     // says that halt was closed
+	leaveOld()                                 // closes idle connections to addresses that hosts have left
 	stop()                                     // ends what is under way, and returns when all samples are in the mailbox
 }
-
-// place is the address that new connections to a host go to. Another one is another pointer.
-func (e *engine) place(host int32) *string { return e.places[host].Load() }
 
 // now is the time since the start of the run in ns.
 func (e *engine) now() int64 { return int64(time.Since(e.base)) }
@@ -170,14 +169,13 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	audit.start()
 	offered := make(chan int64, 1)
 	e.path.start(offered)
-	names := e.refresh()
+	e.names = e.refresh()
 	end := e.watch(ctx, offered)
-	dns := names.stop()
 	l, err := e.account.record(end, audit.stop())
 	if err != nil {
 		return nil, err
 	}
-	l.Wire.Ahead, l.DNS = ahead, dns
+	l.Wire.Ahead, l.DNS = ahead, end.dns
 	l.Started = e.base.Round(0).UTC()
 	l.Engine, l.EngineReason, l.Loops, l.Pacing = e.name, e.reason, e.loops, e.pace.record()
 	return l, nil
@@ -229,9 +227,9 @@ func newEngine(cfg Config) (*engine, error) {
 		e.ledger.boundHosts(cfg.Schedule, cfg.Connections)
 	}
 	e.account = newAccount(&e.cfg)
-	e.places = make([]atomic.Pointer[string], len(e.hosts))
+	e.places = make([]atomic.Pointer[place], len(e.hosts))
 	for i := range e.hosts {
-		e.places[i].Store(&e.hosts[i].Address)
+		e.places[i].Store(&place{addresses: []string{e.hosts[i].Address}})
 	}
 	var err error
 	if e.render, err = newRenderer(cfg.Request, cfg.Hosts, cfg.KeepAlive); err != nil {
@@ -280,6 +278,7 @@ type runEnd struct {
 	level   level // frozen
 	sent    shape // frozen
 	meant   shape // frozen
+	dns     *result.DNS
 }
 
 // watch keeps the accounts until the run is over, and ends it.
@@ -352,6 +351,7 @@ func (e *engine) end(end *runEnd) {
 	e.ledger.stop(end.drained)
 	end.state, end.level = e.ledger.state(), e.ledger.level
 	end.sent, end.meant = e.ledger.sent, e.ledger.meant
+	end.dns = e.names.stop() // ahead of the path, of which it closes connections
 	e.path.stop()
 	e.settle()
 	for {

@@ -29,6 +29,7 @@ type loops struct {
 	all     []*loop
 	offered chan<- int64
 	opened  atomic.Int32 // connections before the first arrival
+	dials   turn         // of theirs
 	working atomic.Int32 // loops that still offer
 	endedAt atomic.Int64 // the latest end of the offering
 }
@@ -71,6 +72,7 @@ type loop struct {
 	given    gifts
 	shaken   handshakes
 	stopping atomic.Bool
+	moved    atomic.Bool   // hosts have left addresses
 	left     chan struct{} // closed: the thread has ended
 }
 
@@ -98,7 +100,7 @@ func newLoop(e *engine) (path, string, error) {
 		return nil, "", err
 	}
 	e.loops = n
-	group := &loops{}
+	group := &loops{dials: newTurn()}
 	queue := newQueue[*lane](e.ledger, n)
 	for i := range n {
 		l := &loop{engine: e, number: i, group: group, queue: queue, offering: true,
@@ -111,7 +113,7 @@ func newLoop(e *engine) (path, string, error) {
 			}
 			_, local := a.(*unix.SockaddrUnix)
 			l.large = l.large || local
-			l.peers = append(l.peers, remote{e.place(int32(k)), a})
+			l.peers = append(l.peers, remote{&e.places[k].Load().addresses[0], a})
 		}
 		if l.share, err = e.cfg.Schedule.Shard(i, n); err != nil {
 			return nil, "", err
@@ -139,6 +141,25 @@ func (g *loops) start(offered chan<- int64) {
 		l.wall.base = l.base
 		l.advance(-1)
 		go l.run()
+	}
+}
+
+func (g *loops) leaveOld() {
+	for _, l := range g.all {
+		l.moved.Store(true)
+		l.poll.wake()
+	}
+}
+
+// leaveOld closes the idle connections to addresses that hosts have left.
+func (l *loop) leaveOld() {
+	if !l.moved.Swap(false) {
+		return
+	}
+	for _, ln := range l.lanes {
+		if ln.state == laneIdle && l.outdated(ln.to, ln.spot) {
+			l.hangUp(ln)
+		}
 	}
 }
 
@@ -415,6 +436,7 @@ func (l *loop) handle(ev *unix.EpollEvent) {
 	if ev.Fd == wakeSlot {
 		l.takeShaken()
 		l.takeGiven()
+		l.leaveOld()
 		return
 	}
 	ln := l.lanes[ev.Fd]

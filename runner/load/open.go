@@ -47,12 +47,13 @@ func (e *engine) openAhead(ctx context.Context) int64 {
 func (e *pool) open(ctx context.Context, host int32) bool {
 	deadline, _ := ctx.Deadline()
 	event := sample{outcome: opened}
-	c, fail := e.dialer.dial(ctx, e.place(host), e.hosts[host].TLS, deadline, &event)
+	c, fail := e.dialer.dial(ctx, host, e.spot(host), e.hosts[host].TLS, deadline, &event)
 	if fail != nil {
 		return false
 	}
 	w := e.worker(host)
 	w.conn = c
+	c.idle.Store(true)
 	e.mail.put(event)
 	e.queue.admit(w)
 	e.workers.Go(func() {

@@ -18,9 +18,9 @@ func (g *loops) open(ctx context.Context, host int32) bool {
 
 // open opens a connection for a lane that is idle.
 func (l *loop) open(ctx context.Context, host int32) bool {
-	h, address, began, event := &l.hosts[host], l.place(host), l.now(), sample{outcome: opened}
+	h, at, began, event := &l.hosts[host], l.spot(host), l.now(), sample{outcome: opened}
 	deadline, _ := ctx.Deadline()
-	c, err := dialAddress(ctx, *address, deadline)
+	c, err := dialAddress(ctx, *at.address, deadline, l.group.dials)
 	if err != nil {
 		return false
 	}
@@ -48,7 +48,7 @@ func (l *loop) open(ctx context.Context, host int32) bool {
 	defer l.shaken.mu.Unlock()
 	ln := l.newLane(host)
 	ln.fd, ln.state, ln.secure, ln.wire = fd, laneIdle, hs.secure, hs.wire
-	ln.address = address
+	ln.spot = at
 	if ln.wire != nil {
 		ln.wire.ln = ln
 	}

@@ -38,17 +38,17 @@ func (e *engine) refresh() *refresher {
 		return nil
 	}
 	r := &refresher{e: e, record: &result.DNS{RefreshNS: int64(e.cfg.Refresh), Changes: []result.AddressChange{}}, ended: make(chan struct{})}
-	byURL := map[string]int{}
+	known := map[string]int{}
 	for i, h := range e.hosts {
 		if h.Name == "" {
 			continue
 		}
-		url := h.Scheme + "://" + h.Authority + h.Prefix
-		at, known := byURL[url]
-		if !known {
-			_, port, _ := net.SplitHostPort(h.Address)
+		_, port, _ := net.SplitHostPort(h.Address)
+		of := net.JoinHostPort(h.Name, port) + " for " + h.Scheme + "://" + h.Authority + h.Prefix
+		at, ok := known[of]
+		if !ok {
 			at = len(r.names)
-			byURL[url] = at
+			known[of] = at
 			r.names = append(r.names, named{name: h.Name, port: port})
 		}
 		r.names[at].hosts = append(r.names[at].hosts, i)
@@ -101,19 +101,33 @@ func (r *refresher) lookUp(ctx context.Context, n named) {
 		r.record.Failed++
 		return
 	}
-	var now []string
+	var now [][]string
 	for _, host := range n.hosts {
-		now = append(now, *r.e.place(int32(host)))
+		now = append(now, r.e.places[host].Load().addresses)
 	}
-	for i, address := range repoint(now, ofFamily(now, found, n.port)) {
-		if address == now[i] {
+	r.move(n, now, spread(now, ofFamily(slices.Concat(now...), found, n.port)))
+}
+
+// move lets the hosts of a name go on at other addresses, where they are others.
+func (r *refresher) move(n named, now, next [][]string) {
+	to := &place{addresses: next[0]} // shared where all hosts have all addresses, so that they take turns
+	moved := false
+	for i, host := range n.hosts {
+		if slices.Equal(now[i], next[i]) {
 			continue
 		}
-		r.e.places[n.hosts[i]].Store(&address)
+		if !slices.Equal(next[i], to.addresses) {
+			to = &place{addresses: next[i]}
+		}
+		r.e.places[host].Store(to)
+		moved = true
 		r.record.Changed++
 		if len(r.record.Changes) < maxChanges {
-			r.record.Changes = append(r.record.Changes, result.AddressChange{TNS: max(0, r.e.now()), Host: n.hosts[i], From: now[i], To: address})
+			r.record.Changes = append(r.record.Changes, result.AddressChange{TNS: max(0, r.e.now()), Host: host, From: now[i], To: next[i]})
 		}
+	}
+	if moved {
+		r.e.path.leaveOld()
 	}
 }
 
@@ -132,25 +146,4 @@ func ofFamily(now []string, found []netip.Addr, port string) (fresh []string) {
 		}
 	}
 	return fresh
-}
-
-// repoint gives each host an address of fresh, which is not empty: its own where that is among them and no other host
-// needs to leave it for an even spread, else the one that the fewest have.
-func repoint(now, fresh []string) []string {
-	most := (len(now) + len(fresh) - 1) / len(fresh)
-	used := map[string]int{}
-	next := make([]string, len(now))
-	for i, a := range now {
-		if slices.Contains(fresh, a) && used[a] < most {
-			next[i] = a
-			used[a]++
-		}
-	}
-	for i := range next {
-		if next[i] == "" {
-			next[i] = slices.MinFunc(fresh, func(a, b string) int { return used[a] - used[b] })
-			used[next[i]]++
-		}
-	}
-	return next
 }

@@ -37,6 +37,7 @@ type server struct {
 	net.Listener
 	arrivals atomic.Int64 // requests whose head was read
 	conns    atomic.Int64
+	talking  atomic.Int64 // connections that neither side has closed
 	mu       sync.Mutex
 	lines    []string      // request lines, byte for byte
 	at       []time.Time   // of the arrivals
@@ -94,7 +95,11 @@ func serveListener(t *testing.T, l net.Listener, answer func(*call)) *server {
 			s.mu.Lock()
 			s.open = append(s.open, c)
 			s.mu.Unlock()
-			go s.talk(c)
+			s.talking.Add(1)
+			go func() {
+				s.talk(c)
+				s.talking.Add(-1)
+			}()
 		}
 	}()
 	return s

@@ -186,3 +186,62 @@ func testUnixStaysFull(t *testing.T) {
 		t.Errorf("the first ended after %v", nsOf(l.Service.MinNS))
 	}
 }
+
+// Of many that found the queue full, one tries again at a time: the others wait for their turn, even where there is room
+// by then.
+func TestUnixFullTurn(t *testing.T) {
+	t.Parallel()
+	for _, patience := range []time.Duration{50 * time.Millisecond, 500 * time.Millisecond, 3 * time.Second} {
+		if waitsForTurn(t, patience) {
+			return
+		}
+	}
+	t.Error("dialled out of turn")
+}
+
+// waitsForTurn tells whether a dial that found the queue full, which it has patience to do, waits while another has the turn.
+func waitsForTurn(t *testing.T, patience time.Duration) bool {
+	listener, path := shortQueue(t)
+	defer listener.Close()
+	queued := 0
+	for {
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			break
+		}
+		defer c.Close()
+		queued++
+	}
+	full, dialled := newTurn(), make(chan error, 1)
+	full <- struct{}{}
+	go func() {
+		c, err := dialAddress(t.Context(), unixPrefix+path, time.Now().Add(20*time.Second), full)
+		if err == nil {
+			c.Close()
+		}
+		dialled <- err
+	}()
+	time.Sleep(patience)
+	for range queued {
+		c, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+	select {
+	case <-dialled:
+		return false
+	case <-time.After(100 * time.Millisecond):
+	}
+	<-full
+	if err := <-dialled; err != nil {
+		t.Errorf("dialled in turn: %v", err)
+	}
+	select {
+	case full <- struct{}{}:
+	default:
+		t.Error("the turn was kept")
+	}
+	return true
+}

@@ -28,6 +28,10 @@ func (e *pool) start(offered chan<- int64) { go e.dispatch(offered) }
 
 func (e *pool) wake() {} // the dispatcher listens to halt
 
+func (e *pool) leaveOld() {
+	e.dialer.closeIdle(func(c *conn) bool { return e.outdated(c.host, c.spot) })
+}
+
 // stop ends all that is under way.
 func (e *pool) stop() {
 	e.dialer.closeAll()
@@ -164,6 +168,11 @@ func (w *worker) exchange(s *sample, req []byte, bodyAt int, head bool, deadline
 	}
 	if fail != nil || !w.resp.keepAlive || !e.keepAlive || w.conn.used == e.cfg.RequestsPerConnection {
 		w.drop()
+		return fail
+	}
+	w.conn.idle.Store(true) // before the look, so that leaveOld sees the one or this the other
+	if e.outdated(w.host, w.conn.spot) && w.conn.idle.CompareAndSwap(true, false) {
+		w.drop()
 	}
 	return fail
 }
@@ -171,14 +180,14 @@ func (w *worker) exchange(s *sample, req []byte, bodyAt int, head bool, deadline
 // connect opens a connection unless the worker has one that is still open.
 func (w *worker) connect(s *sample, deadline time.Time) (fail *failure) {
 	if w.conn != nil {
-		if w.conn.address == w.e.place(w.host) && w.conn.usable() {
+		if w.conn.idle.CompareAndSwap(true, false) && !w.e.outdated(w.host, w.conn.spot) && w.conn.usable() {
 			return nil
 		}
 		w.drop()
 	}
 	e := w.e
 	event := sample{outcome: opened}
-	if w.conn, fail = e.dialer.dial(e.dialer.ctx, e.place(w.host), e.hosts[w.host].TLS, deadline, &event); fail != nil {
+	if w.conn, fail = e.dialer.dial(e.dialer.ctx, w.host, e.spot(w.host), e.hosts[w.host].TLS, deadline, &event); fail != nil {
 		return fail
 	}
 	e.mail.put(event)

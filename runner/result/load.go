@@ -150,16 +150,16 @@ type DNS struct {
 	RefreshNS int64           `json:"refresh_ns"`
 	Lookups   int64           `json:"lookups"`
 	Failed    int64           `json:"failed"`  // of these, without an address in the answer: nothing was changed
-	Changed   int64           `json:"changed"` // how often a host went to another address
+	Changed   int64           `json:"changed"` // how often a host went to other addresses
 	Changes   []AddressChange `json:"changes"` // the first 100, in order
 }
 
-// An AddressChange says that new connections of a host went to another address from TNS on.
+// An AddressChange says that new connections of a host went to other addresses from TNS on, to several of them in turn.
 type AddressChange struct {
-	TNS  int64  `json:"t_ns"`
-	Host int    `json:"host"` // index in Hosts, whose Address is the one at the start
-	From string `json:"from"`
-	To   string `json:"to"`
+	TNS  int64    `json:"t_ns"`
+	Host int      `json:"host"` // index in Hosts, whose Address is the one at the start
+	From []string `json:"from"`
+	To   []string `json:"to"`
 }
 
 // Wire is what went over the network.
