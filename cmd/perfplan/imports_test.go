@@ -25,7 +25,7 @@ var ownImports = map[string]string{
 
 	"runner/bench":         "plans runner/process runner/result runner/stats",
 	"runner/load":          "plans runner/hist runner/result runner/schedule",
-	"runner/load/accuracy": "plans runner/hist runner/load runner/load/kts runner/result runner/schedule runner/verdict",
+	"runner/load/accuracy": "plans runner/hist runner/load runner/load/kts runner/result runner/schedule runner/stats runner/verdict",
 	"runner/observe":       "runner/result",
 	"runner/verdict":       "plans runner/hist runner/result runner/stats",
 	"runner": "plans runner/bench runner/load runner/observe runner/process runner/result runner/schedule runner/stats " +

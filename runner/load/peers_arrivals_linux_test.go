@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/perfplan/perfplan/runner/load/kts"
+	"github.com/perfplan/perfplan/runner/stats"
 )
 
 // What the server's kernel sees of a schedule.
@@ -161,27 +162,13 @@ func variation(at []int64) float64 {
 	return math.Sqrt(square/n) / mean
 }
 
-// exponentialFit is the chance of gaps as far from an exponential distribution of the given rate per second as these, if
-// they come from it: Kolmogorov's limit for many of them.
+// exponentialFit is stats.ExponentialFit of the gaps between ascending times, for the given rate per second.
 func exponentialFit(at []int64, rate float64) float64 {
 	gaps := make([]float64, len(at)-1)
 	for i := range gaps {
 		gaps[i] = float64(at[i+1] - at[i])
 	}
-	slices.Sort(gaps)
-	n, d := float64(len(gaps)), 0.0
-	for i, g := range gaps {
-		f := -math.Expm1(-rate * g / 1e9)
-		d = max(d, f-float64(i)/n, float64(i+1)/n-f)
-	}
-	x, p := d*math.Sqrt(n), 0.0
-	if x < 0.2 { // the sum does not converge well there
-		return 1
-	}
-	for k, sign := 1.0, 2.0; k <= 100; k, sign = k+1, -sign {
-		p += sign * math.Exp(-2*k*k*x*x)
-	}
-	return min(max(p, 0), 1)
+	return stats.ExponentialFit(gaps, 1e9/rate)
 }
 
 // baseFinder finds the run's time 0, on CLOCK_MONOTONIC, from outside: a tick comes soon after its time was taken, and the

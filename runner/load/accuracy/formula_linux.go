@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/perfplan/perfplan/runner/hist"
+	"github.com/perfplan/perfplan/runner/stats"
 )
 
 // A truth is a distribution of times, in ns: its quantiles and its mean.
@@ -182,26 +183,12 @@ func deficit(due, at []float64) int {
 	return worst
 }
 
-// kolmogorov is the chance of gaps as far from an exponential distribution of
-// the given rate per second as these, if they come from it: the limit for many
-// of them of Kolmogorov's distribution. The times ascend.
+// kolmogorov is stats.ExponentialFit of the gaps between times, which ascend, for
+// the given rate per second.
 func kolmogorov(at []float64, rate float64) float64 {
 	gaps := make([]float64, len(at)-1)
 	for i := range gaps {
 		gaps[i] = at[i+1] - at[i]
 	}
-	slices.Sort(gaps)
-	n, d := float64(len(gaps)), 0.0
-	for i, g := range gaps {
-		f := -math.Expm1(-rate * g / 1e9)
-		d = max(d, f-float64(i)/n, float64(i+1)/n-f)
-	}
-	x, p := d*math.Sqrt(n), 0.0
-	if x < 0.2 { // the sum does not converge well there
-		return 1
-	}
-	for k, sign := 1.0, 2.0; k <= 100; k, sign = k+1, -sign {
-		p += sign * math.Exp(-2*k*k*x*x)
-	}
-	return min(max(p, 0), 1)
+	return stats.ExponentialFit(gaps, 1e9/rate)
 }
