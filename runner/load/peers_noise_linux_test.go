@@ -191,13 +191,10 @@ func machineTimes() (busy, steal, all float64) {
 
 // machinePressure is for how long some task had no core, in s, since the machine's start; NaN where it is not counted.
 func machinePressure() float64 {
-	text, _ := os.ReadFile("/proc/pressure/cpu")
-	_, rest, _ := strings.Cut(string(text), "total=")
-	var us float64
-	if _, err := fmt.Sscan(rest, &us); err != nil {
-		return math.NaN()
+	if s := pressure("/proc/pressure/cpu"); s != nil {
+		return *s
 	}
-	return us / 1e6
+	return math.NaN()
 }
 
 // machine describes what the comparison runs on.
