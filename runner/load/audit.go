@@ -132,23 +132,18 @@ func (a *auditor) explain(late int64) {
 // A quota sums up for how long the cgroup of this process was kept from running.
 // The process may be moved to another one, whose earlier counts are not its own.
 type quota struct {
-	ns, periods       *float64 // at the last look
-	allNS, allPeriods float64
-	known             bool
+	ns, periods rising
+	known       bool
 }
 
 func (q *quota) look(p *procfs) {
 	ns, periods, moved := p.throttled()
-	if !moved {
-		if d := difference(q.ns, ns); d != nil {
-			q.allNS += *d
-		}
-		if d := difference(q.periods, periods); d != nil {
-			q.allPeriods += *d
-		}
+	if moved {
+		q.ns.last, q.periods.last = nil, nil
 	}
+	q.ns.see(ns)
+	q.periods.see(periods)
 	q.known = q.known || ns != nil
-	q.ns, q.periods = ns, periods
 }
 
 func (a *auditor) stop() result.Audit {
@@ -171,7 +166,7 @@ func (a *auditor) stop() result.Audit {
 		r.StealShare = share(a.before.steal, after.steal, *d)
 	}
 	if a.quota.known {
-		r.ThrottledNS, r.ThrottledPeriods = whole(&a.quota.allNS), whole(&a.quota.allPeriods)
+		r.ThrottledNS, r.ThrottledPeriods = whole(&a.quota.ns.all), whole(&a.quota.periods.all)
 	}
 	r.TCP = tcpBetween(a.before.tcp, after.tcp)
 	return r

@@ -239,9 +239,9 @@ type Audit struct {
 	ThrottledPeriods *int64   `json:"throttled_periods"`
 
 	DescriptorLimit *int64 `json:"descriptor_limit"`
-	DescriptorsMax  *int64 `json:"descriptors_max"` // most that were open, looked at once a second
+	DescriptorsMax  *int64 `json:"descriptors_max"` // most that were open, looked at four times a second
 	LocalPorts      *int64 `json:"local_ports"`     // in the range that the system gives to clients
-	TimeWaitMax     *int64 `json:"time_wait_max"`   // most sockets in that state, looked at once a second
+	TimeWaitMax     *int64 `json:"time_wait_max"`   // most sockets in that state, looked at four times a second
 
 	TCP *TCP `json:"tcp"`
 }
