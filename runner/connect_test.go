@@ -45,18 +45,7 @@ func TestUnixTarget(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	path := filepath.Join(dir, "api.sock")
-	text := fmt.Sprintf(`
-version: 1
-name: t
-targets:
-  api:
-    url: http://localhost
-    unix: %s
-    start: [%q, serve, "${address}", ok]
-    ready: {path: /ready, within: 20s}
-requests: {get: {path: /}}
-stages: [{name: main, load: {rate: 100/s, for: 300ms}}]
-`, path, os.Args[0])
+	text := elsewhere("localhost", "unix", path)
 	r, _ := runPlan(t, t.Context(), read(t, text), nil)
 	if r.Outcome != result.Pass || r.Stages[0].Load.Completed != 30 || r.Stages[0].Load.Hosts[0].Address != "unix:"+path {
 		t.Errorf("outcome %s (%s), error %q, want pass through the socket", r.Outcome, r.Reason, r.Error)
@@ -78,21 +67,26 @@ stages: [{name: main, load: {rate: 100/s, for: 300ms}}]
 	}
 }
 
-// connect_to is where a target is started, awaited and loaded, whatever its URL.
-func TestConnectToTarget(t *testing.T) {
-	address := freeAddress(t, "127.0.0.1")
-	text := fmt.Sprintf(`
+// elsewhere is a plan whose target is started, awaited and loaded at another place than its URL's, which key gives.
+func elsewhere(host, key, place string) string {
+	return fmt.Sprintf(`
 version: 1
 name: t
 targets:
   api:
-    url: http://shop.invalid
-    connect_to: %s
+    url: http://%s
+    %s: %s
     start: [%q, serve, "${address}", ok]
     ready: {path: /ready, within: 20s}
 requests: {get: {path: /}}
 stages: [{name: main, load: {rate: 100/s, for: 300ms}}]
-`, address, os.Args[0])
+`, host, key, place, os.Args[0])
+}
+
+// connect_to is where a target is started, awaited and loaded, whatever its URL.
+func TestConnectToTarget(t *testing.T) {
+	address := freeAddress(t, "127.0.0.1")
+	text := elsewhere("shop.invalid", "connect_to", address)
 	r, _ := runPlan(t, t.Context(), read(t, text), nil)
 	if r.Outcome != result.Pass || r.Stages[0].Load.Completed != 30 || r.Stages[0].Load.Hosts[0].Address != address {
 		t.Errorf("outcome %s (%s), error %q, want pass at %s", r.Outcome, r.Reason, r.Error, address)
