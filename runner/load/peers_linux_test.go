@@ -171,6 +171,9 @@ func (s *benchRig) measure(t *testing.T, c contest, rounds int, whom *regexp.Reg
 			b.names = append(b.names, p.name)
 		}
 	}
+	if c.hasFloor() {
+		b.names = append(b.names, floor)
+	}
 	for range rounds {
 		for _, name := range b.names {
 			for range 3 { // some runs are void

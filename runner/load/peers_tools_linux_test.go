@@ -112,8 +112,11 @@ func peerOf(name string) peer {
 // compete makes one run; ok is false where its figures are void.
 func compete(t *testing.T, s *benchRig, name string, c contest) (f figure, ok bool) {
 	time.Sleep(200 * time.Millisecond)
-	if name == ours {
+	switch name {
+	case ours:
 		return s.ourRun(t, c), true
+	case floor:
+		return s.floorRun(t, c), true
 	}
 	p := peerOf(name)
 	args := p.args(c, t.TempDir())

@@ -188,9 +188,22 @@ func serveMain(args []string, in io.Reader, out io.Writer) error {
 
 // A generator is a process that offers load.
 type generator struct {
-	cmd *exec.Cmd
-	out *bufio.Reader
-	err bytes.Buffer
+	cmd  *exec.Cmd
+	done context.CancelFunc
+	out  *bufio.Reader
+	err  bytes.Buffer
+}
+
+// grace is how much longer than its job says a generator may take, on a busy machine.
+const grace = time.Minute
+
+// longest is how long the job may take.
+func (j *job) longest() time.Duration {
+	over := j.Timeout + j.Drain + grace
+	for _, s := range j.Segments {
+		over += s.Over
+	}
+	return over
 }
 
 // generate starts a generator and returns when its load begins.
@@ -200,7 +213,9 @@ func (r *rig) generate(j job, p place) (*generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generator{cmd: exec.CommandContext(r.ctx, r.self, "generate")}
+	ctx, done := context.WithTimeout(r.ctx, j.longest())
+	g := &generator{cmd: exec.CommandContext(ctx, r.self, "generate"), done: done}
+	g.cmd.WaitDelay = grace
 	g.cmd.Stdin, g.cmd.Stderr = bytes.NewReader(text), &g.err
 	out, err := g.cmd.StdoutPipe()
 	if err != nil {
@@ -208,10 +223,11 @@ func (r *rig) generate(j job, p place) (*generator, error) {
 	}
 	g.out = bufio.NewReader(out)
 	if err := r.launch(g.cmd, p); err != nil {
+		done()
 		return nil, fmt.Errorf("start the generator: %w", err)
 	}
 	if line, err := g.out.ReadString('\n'); err != nil || line != started {
-		g.cmd.Process.Kill()
+		done()
 		g.cmd.Wait()
 		return nil, fmt.Errorf("the generator did not start: %s", bytes.TrimSpace(g.err.Bytes()))
 	}
@@ -220,6 +236,7 @@ func (r *rig) generate(j job, p place) (*generator, error) {
 
 // wait returns what the generator reports.
 func (g *generator) wait() (rep report, err error) {
+	defer g.done()
 	err = json.NewDecoder(g.out).Decode(&rep)
 	if waited := g.cmd.Wait(); waited != nil {
 		err = waited
