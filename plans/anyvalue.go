@@ -35,7 +35,7 @@ func (l *loader) writeJSON(b *strings.Builder, n *yaml.Node, path string, depth 
 		return false
 	}
 	if depth > maxDepth {
-		l.fault(Problem{Pos: l.at(n.Line, n.Column), Path: path, What: "value is nested too deep", Want: fmt.Sprintf("at most %d levels", maxDepth)})
+		l.fault(Problem{Pos: l.pos(n), Path: path, What: "value is nested too deep", Want: fmt.Sprintf("at most %d levels", maxDepth)})
 		return false
 	}
 	ok := true
@@ -77,7 +77,7 @@ func (l *loader) writeScalar(b *strings.Builder, n *yaml.Node, path string, rend
 	case tag == "!!bool" && (text == "true" || text == "false"), (tag == "!!int" || tag == "!!float") && jsonNumber.MatchString(text):
 		b.WriteString(text)
 	case tag == "!!int" || tag == "!!float":
-		l.fault(Problem{Pos: l.at(n.Line, n.Column), Path: path, What: "not a JSON number", Got: quote(text), Want: "digits as in JSON, or text in quotes"})
+		l.fault(Problem{Pos: l.pos(n), Path: path, What: "not a JSON number", Got: quote(text), Want: "digits as in JSON, or text in quotes"})
 		return false
 	default:
 		b.WriteString(jsonString(text))

@@ -11,7 +11,7 @@ import (
 
 // build makes the plan of a tree whose values are read and whose defaults are filled in.
 func (l *loader) build(top *item) *Plan {
-	p := &Plan{Dir: l.dir, Name: top.get("name").value(), Description: top.get("description").value(), Source: l.source}
+	p := &Plan{Dir: l.dir, Name: top.get("name").value(), Description: top.get("description").value(), Source: l.text}
 	if it := top.get("name"); it != nil {
 		l.checkName(it.value(), plainNames, it.pos, it.path)
 	}

@@ -5,10 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // YAML is the effective plan: every default filled in, every variable replaced, anchors resolved. It is a plan
@@ -16,16 +18,56 @@ import (
 // file names take from the environment stays ${env.NAME}: it may be secret, and differs between machines.
 func (p *Plan) YAML() []byte { return slices.Clone(p.effective) }
 
-// canonical writes the effective plan.
-func (l *loader) canonical(top *item) []byte {
+// Annotated is the effective plan with a comment behind each value that says where it comes from: the line of the file,
+// a profile, a setting from outside, or the default.
+func (p *Plan) Annotated() []byte {
 	var b strings.Builder
-	writeMap(&b, top, "")
+	width := 0
+	for _, o := range p.origins {
+		width = max(width, utf8.RuneCountInString(o.line))
+	}
+	width = min(width, 60)
+	for _, o := range p.origins {
+		if o.from == "" {
+			b.WriteString(o.line + "\n")
+			continue
+		}
+		fmt.Fprintf(&b, "%-*s  # %s\n", width, o.line, o.from)
+	}
 	return []byte(b.String())
 }
 
+// An origin is a line of the effective plan and where its value comes from.
+type origined struct{ line, from string }
+
+// canonical writes the effective plan.
+func (l *loader) canonical(top *item) ([]byte, []origined) {
+	w := &planWriter{l: l}
+	w.writeMap(top, "")
+	var lines []origined
+	var b strings.Builder
+	for line := range strings.Lines(w.String()) {
+		text, from, _ := strings.Cut(strings.TrimSuffix(line, "\n"), originMark)
+		b.WriteString(text + "\n")
+		lines = append(lines, origined{text, from})
+	}
+	return []byte(b.String()), lines
+}
+
+// A planWriter writes a plan; behind each value is a mark and where it comes from.
+type planWriter struct {
+	strings.Builder
+	l *loader
+}
+
+// originMark cannot be in a plan: what is unprintable is escaped.
+const originMark = "\x00"
+
+func (w *planWriter) end(it *item) { w.WriteString(originMark + w.l.originOf(it) + "\n") }
+
 // writeMap writes the entries of a map, each on lines of its own that begin with indent. A map with fixed keys
 // is written in the order of its shape.
-func writeMap(b *strings.Builder, it *item, indent string) {
+func (w *planWriter) writeMap(it *item, indent string) {
 	entries := it.entries
 	if it.shape.keys != nil {
 		entries = nil
@@ -36,49 +78,56 @@ func writeMap(b *strings.Builder, it *item, indent string) {
 		}
 	}
 	for _, e := range entries {
-		b.WriteString(indent + scalarText(e.name) + ":")
-		writeValue(b, e, indent)
+		w.WriteString(indent + scalarText(e.name) + ":")
+		w.writeValue(e, indent)
 	}
 }
 
 // writeValue writes what stands behind a key or a dash.
-func writeValue(b *strings.Builder, it *item, indent string) {
+func (w *planWriter) writeValue(it *item, indent string) {
 	switch {
 	case it.shape.scalar == commandScalar || it.shape.scalar == startScalar:
-		b.WriteString(" [")
-		for i, w := range it.commandWords() {
+		w.WriteString(" [")
+		for i, words := range it.commandWords() {
 			if i > 0 {
-				b.WriteString(", ")
+				w.WriteString(", ")
 			}
-			b.WriteString(doubleQuoted(shown(w, true)))
+			w.WriteString(doubleQuoted(shown(words, true)))
 		}
-		b.WriteString("]\n")
+		w.WriteString("]")
+		w.end(it)
 	case it.form == scalarForm:
-		b.WriteString(" " + itemText(it) + "\n")
+		w.WriteString(" " + w.l.itemText(it))
+		w.end(it)
 	case it.form == listForm && len(it.list) == 0:
-		b.WriteString(" []\n")
+		w.WriteString(" []")
+		w.end(it)
 	case it.form == listForm:
-		b.WriteString("\n")
+		w.WriteString("\n")
 		for _, e := range it.list {
-			b.WriteString(indent + "  -")
+			w.WriteString(indent + "  -")
 			if e.form == mapForm && len(e.entries) > 0 {
-				var inner strings.Builder
-				writeMap(&inner, e, indent+"    ")
-				b.WriteString(" " + strings.TrimPrefix(inner.String(), indent+"    "))
+				inner := &planWriter{l: w.l}
+				inner.writeMap(e, indent+"    ")
+				w.WriteString(" " + strings.TrimPrefix(inner.String(), indent+"    "))
 				continue
 			}
-			writeValue(b, e, indent+"  ")
+			w.writeValue(e, indent+"  ")
 		}
 	case len(it.entries) == 0:
-		b.WriteString(" {}\n")
+		w.WriteString(" {}")
+		w.end(it)
 	default:
-		b.WriteString("\n")
-		writeMap(b, it, indent+"  ")
+		w.WriteString("\n")
+		w.writeMap(it, indent+"  ")
 	}
 }
 
 // itemText is a scalar as the effective plan has it.
-func itemText(it *item) string {
+func (l *loader) itemText(it *item) string {
+	if it.shape == pathShape || it.shape == folderShape {
+		return scalarText(l.fileText(it))
+	}
 	switch it.shape.scalar {
 	case anyValue:
 		return it.source
@@ -137,10 +186,24 @@ func doubleQuoted(text string) string {
 	return b.String()
 }
 
+// fileText is a path as the effective plan has it: relative to the plan's folder, wherever it is written.
+func (l *loader) fileText(it *item) string {
+	text := shown(it.text, true)
+	from := l.of(it.node).dir
+	if from == l.dir || filepath.IsAbs(it.value()) || !it.given {
+		return text
+	}
+	inner, err := filepath.Rel(l.dir, from)
+	if err != nil {
+		return text
+	}
+	return filepath.Join(inner, text)
+}
+
 // digest notes the content of a file that the plan names: a plan with another body is another plan.
 func (l *loader) digest(it *item, content []byte) {
 	sum := sha256.Sum256(content)
-	l.digests[shown(it.text, true)] = hex.EncodeToString(sum[:])
+	l.digests[l.fileText(it)] = hex.EncodeToString(sum[:])
 }
 
 // hash is over the effective plan and the content of the files it names.

@@ -17,7 +17,7 @@ func (l *loader) read(n *yaml.Node, s *shape, path string) *item {
 	if !l.visit(n, 1) {
 		return nil
 	}
-	it := &item{pos: l.at(n.Line, n.Column), path: path, shape: s, node: n, given: true}
+	it := &item{pos: l.pos(n), path: path, shape: s, node: n, given: true}
 	switch {
 	case s.scalar == anyValue:
 		return l.readAny(it)
@@ -72,7 +72,7 @@ func (l *loader) readKeys(it *item) *item {
 	}
 	var meanings []string // the keys that unknown ones stand for: not missing as well
 	for _, p := range ps {
-		name, pos, path := p.key.Value, l.at(p.key.Line, p.key.Column), join(it.path, p.key.Value)
+		name, pos, path := p.key.Value, l.pos(p.key), join(it.path, p.key.Value)
 		if l.full {
 			break
 		}
@@ -162,7 +162,7 @@ func (l *loader) readNames(it *item) *item {
 		return nil
 	}
 	for _, p := range ps {
-		pos, path := l.at(p.key.Line, p.key.Column), join(it.path, p.key.Value)
+		pos, path := l.pos(p.key), join(it.path, p.key.Value)
 		l.checkName(p.key.Value, it.shape.names, pos, path)
 		it.written = append(it.written, p.key.Value)
 		it.add(l.read(p.value, it.shape.each, path), p.key.Value, pos)
@@ -216,13 +216,13 @@ func (l *loader) readVars(n *yaml.Node) *item {
 	if n.Kind != yaml.MappingNode {
 		return l.read(n, k.shape, "vars")
 	}
-	it := &item{pos: l.at(n.Line, n.Column), path: "vars", shape: k.shape, node: n, given: true, form: mapForm}
+	it := &item{pos: l.pos(n), path: "vars", shape: k.shape, node: n, given: true, form: mapForm}
 	ps := l.pairs(n, "vars")
 	for _, p := range ps {
 		l.later = append(l.later, p.key.Value)
 	}
 	for _, p := range ps {
-		name, pos, path := p.key.Value, l.at(p.key.Line, p.key.Column), join("vars", p.key.Value)
+		name, pos, path := p.key.Value, l.pos(p.key), join("vars", p.key.Value)
 		l.checkName(name, varNames, pos, path)
 		value := l.read(p.value, k.shape.each, path)
 		it.add(value, name, pos)

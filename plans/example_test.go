@@ -17,7 +17,7 @@ stages:
     load: {rate: 100/s, for: 30s}
 slo: [p99 < 150ms]
 `
-	plan, err := plans.Read(strings.NewReader(text), "shop.yaml", ".", nil)
+	plan, err := plans.Read(strings.NewReader(text), "shop.yaml", ".", plans.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -25,7 +25,7 @@ slo: [p99 < 150ms]
 	stage := plan.Stages[0]
 	fmt.Printf("%s: %s, %.0f requests, %s\n", stage.Name, stage.Work.Kind(), stage.Planned(), stage.SLOs[0].Text)
 
-	_, err = plans.Read(strings.NewReader(strings.Replace(text, "for: 30s", "for: 30", 1)), "shop.yaml", ".", nil)
+	_, err = plans.Read(strings.NewReader(strings.Replace(text, "for: 30s", "for: 30", 1)), "shop.yaml", ".", plans.Options{})
 	fmt.Println(err)
 	// Output:
 	// hold: load, 3000 requests, p99 < 150ms

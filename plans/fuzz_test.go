@@ -28,7 +28,7 @@ func FuzzRead(f *testing.F) {
 	}
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := Read(strings.NewReader(text), "plan.yaml", dir, env)
+		p, err := Read(strings.NewReader(text), "plan.yaml", dir, Options{Env: env})
 		if err != nil {
 			ps, ok := errors.AsType[Problems](err)
 			if !ok || ps.Errors() == 0 {
@@ -38,7 +38,7 @@ func FuzzRead(f *testing.F) {
 				if strings.ContainsAny(q.String(), "\x00\x1b\r\n") {
 					t.Errorf("a problem on more than one line: %q", q.String())
 				}
-				if q.Excerpt([]byte(text)) == "" && q.Pos.Line != 0 {
+				if q.Excerpt() == "" && q.Pos.Line != 0 {
 					t.Errorf("no excerpt for %v", q)
 				}
 				if i > 0 && q.Pos.Line < ps[i-1].Pos.Line {
@@ -48,11 +48,11 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, w := range p.Warnings {
-			if w.String() == "" || w.Excerpt(p.Source) == "" {
+			if w.String() == "" || w.Excerpt() == "" {
 				t.Errorf("warning %+v cannot be told", w)
 			}
 		}
-		again, err := Read(strings.NewReader(string(p.YAML())), "plan.yaml", dir, env)
+		again, err := Read(strings.NewReader(string(p.YAML())), "plan.yaml", dir, Options{Env: env})
 		if err != nil {
 			t.Fatalf("the effective plan is none: %v\n%s", err, p.YAML())
 		}

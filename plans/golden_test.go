@@ -36,6 +36,31 @@ func goldenEnv(t *testing.T, a *txtar.Archive) func(string) (string, bool) {
 	}
 }
 
+// goldenOptions are the environment of an archive and the flags of its options.txt: a line for each.
+func goldenOptions(t *testing.T, a *txtar.Archive) Options {
+	t.Helper()
+	o := Options{Env: goldenEnv(t, a)}
+	for _, f := range a.Files {
+		if f.Name != "options.txt" {
+			continue
+		}
+		for line := range strings.Lines(string(f.Data)) {
+			flag, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+			switch flag {
+			case "--profile":
+				o.Profiles = append(o.Profiles, value)
+			case "--set":
+				o.Set = append(o.Set, value)
+			case "--var":
+				o.Vars = append(o.Vars, value)
+			default:
+				t.Fatalf("options.txt: %q", line)
+			}
+		}
+	}
+	return o
+}
+
 // unpack writes the files of an archive into a folder; one whose name ends in a slash is a folder.
 func unpack(t *testing.T, a *txtar.Archive) (dir string) {
 	t.Helper()
@@ -80,8 +105,8 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dir, env := unpack(t, a), goldenEnv(t, a)
-			got := strings.ReplaceAll(describePlan(t, goldenPlan(a), dir, env), dir, "$DIR")
+			dir, o := unpack(t, a), goldenOptions(t, a)
+			got := strings.ReplaceAll(describePlan(t, goldenPlan(a), dir, o), dir, "$DIR")
 			want := ""
 			for i, f := range a.Files {
 				if f.Name == "want.txt" {
@@ -103,13 +128,13 @@ func TestGolden(t *testing.T) {
 }
 
 // describePlan reads a plan: its problems, or its warnings and the effective plan, which must be stable.
-func describePlan(t *testing.T, text, dir string, env func(string) (string, bool)) string {
+func describePlan(t *testing.T, text, dir string, o Options) string {
 	t.Helper()
-	p, err := Read(strings.NewReader(text), "plan.yaml", dir, env)
+	p, err := Read(strings.NewReader(text), "plan.yaml", dir, o)
 	if err != nil {
 		return err.Error() + "\n"
 	}
-	again, err := Read(strings.NewReader(string(p.YAML())), "plan.yaml", dir, env)
+	again, err := Read(strings.NewReader(string(p.YAML())), "plan.yaml", dir, Options{Env: o.Env})
 	if err != nil {
 		t.Fatalf("the effective plan is not a plan: %v\n%s", err, p.YAML())
 	}

@@ -44,7 +44,13 @@ func Schema() []byte {
 		{"$id", "https://github.com/perfplan/perfplan/plan.schema.json"},
 		{"title", "perfplan plan"},
 	}
-	doc = append(doc, root.schema().(object)...)
+	for _, m := range root.schema().(object) {
+		if m.name == "required" { // included files may have the rest
+			doc = append(doc, member{"if", object{{"not", object{{"required", []string{"include"}}}}}}, member{"then", object{m}})
+			continue
+		}
+		doc = append(doc, m)
+	}
 	doc = append(doc, member{"patternProperties", object{{"^x-", true}}})
 	compact, err := doc.MarshalJSON()
 	if err != nil { // cannot happen: it holds only text, numbers and lists
@@ -61,7 +67,7 @@ func Schema() []byte {
 // schema is the JSON Schema of a shape.
 func (s *shape) schema() any {
 	var forms []any
-	if s.scalar == anyValue {
+	if s.scalar == anyValue || s.scalar == laterValue {
 		return true
 	}
 	if s.scalar != noScalar {

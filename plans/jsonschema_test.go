@@ -76,7 +76,7 @@ func TestSchemaTakesGoodPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Read(strings.NewReader(goldenPlan(a)), "plan.yaml", unpack(t, a), goldenEnv(t, a))
+		p, err := Read(strings.NewReader(goldenPlan(a)), "plan.yaml", unpack(t, a), goldenOptions(t, a))
 		if err != nil {
 			continue
 		}
@@ -133,7 +133,7 @@ func TestSchemaRefuses(t *testing.T) {
 		if err := validate(t, s, text); err == nil {
 			t.Errorf("%s: the schema takes it", tt.name)
 		}
-		if _, err := Read(strings.NewReader(text), "plan.yaml", ".", nil); err == nil {
+		if _, err := Read(strings.NewReader(text), "plan.yaml", ".", Options{}); err == nil {
 			t.Errorf("%s: Read takes it", tt.name)
 		}
 	}

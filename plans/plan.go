@@ -21,6 +21,7 @@ type Problem struct {
 	Want    string
 	Hint    string // the fix, when there is one
 	Warning bool
+	Line    string // what stands in the line that it is about, for Excerpt
 }
 
 // A Plan is one checked plan file with every default filled in and every variable replaced.
@@ -38,7 +39,11 @@ type Plan struct {
 	Requests    []*Request
 	Stages      []*Stage // at least one, names unique
 
+	Profiles  []string // that were applied, in this order
+	Assembled bool     // it is made of more than its file: included files, profiles, settings
+
 	effective []byte // what YAML returns
+	origins   []origined
 }
 
 // A Var is one entry of "vars".

@@ -67,14 +67,13 @@ const (
 	excerptLead  = 80
 )
 
-// Excerpt is the line of source that the problem is about and a line with a caret under its column, both ending
+// Excerpt is the line that the problem is about and a line with a caret under its column, both ending
 // in a newline; it is "" when the problem has no such place. Characters that would act on a terminal are replaced.
-func (p Problem) Excerpt(source []byte) string {
-	lines := splitLines(source)
-	if p.Pos.Line < 1 || p.Pos.Line > len(lines) {
+func (p Problem) Excerpt() string {
+	if p.Pos.Line < 1 {
 		return ""
 	}
-	text := []rune(lines[p.Pos.Line-1])
+	text := []rune(p.Line)
 	col := min(max(p.Pos.Col-1, 0), len(text))
 	if cut := col - excerptLead; cut > 0 {
 		text, col = text[cut:], col-cut
@@ -124,11 +123,11 @@ func splitLines(source []byte) []string {
 	}
 }
 
-// sorted returns the problems in the order of their positions, each told once: what an anchor holds is read
+// sorted returns the problems in the order of their files and positions, each told once: what an anchor holds is read
 // wherever the anchor is used, and is wrong only once.
-func (ps Problems) sorted() Problems {
+func (ps Problems) sorted(order map[string]int) Problems {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col),
+		return cmp.Or(cmp.Compare(order[a.Pos.File], order[b.Pos.File]), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col),
 			compareBool(a.Warning, b.Warning))
 	})
 	type fault struct {

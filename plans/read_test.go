@@ -20,7 +20,7 @@ const (
 // mustRead reads a plan that has to be good.
 func mustRead(t *testing.T, text, dir string) *Plan {
 	t.Helper()
-	p, err := Read(strings.NewReader(text), "plan.yaml", dir, nil)
+	p, err := Read(strings.NewReader(text), "plan.yaml", dir, Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -30,7 +30,7 @@ func mustRead(t *testing.T, text, dir string) *Plan {
 // problems reads a plan that has to be refused.
 func problems(t *testing.T, text string) Problems {
 	t.Helper()
-	_, err := Read(strings.NewReader(text), "plan.yaml", t.TempDir(), nil)
+	_, err := Read(strings.NewReader(text), "plan.yaml", t.TempDir(), Options{})
 	ps, ok := errors.AsType[Problems](err)
 	if !ok {
 		t.Fatalf("got %v, want Problems for\n%s", err, text)
@@ -64,7 +64,7 @@ func TestShippedPlans(t *testing.T) {
 		t.Fatal("no plan found")
 	}
 	for _, file := range files {
-		p, err := ReadFile(file, func(string) (string, bool) { return "", false })
+		p, err := ReadFile(file, Options{})
 		if err != nil {
 			t.Errorf("%s:\n%v", file, err)
 			continue
@@ -72,7 +72,7 @@ func TestShippedPlans(t *testing.T) {
 		for _, w := range p.Warnings {
 			t.Errorf("%s: %v", file, w)
 		}
-		again, err := Read(strings.NewReader(string(p.YAML())), file, p.Dir, nil)
+		again, err := Read(strings.NewReader(string(p.YAML())), file, p.Dir, Options{})
 		if err != nil || again.Hash != p.Hash {
 			t.Errorf("%s: the effective plan reads as %v, %v", file, again, err)
 		}
@@ -166,7 +166,7 @@ stages:
   - {name: one, load: {request: x, rate: 10, for: 10, arrivals: some, kep_alive: true}, slo: [p99 < 1]}
   - {name: one, load: {request: r, rate: 1/s, for: 1s}}
 `
-	_, err := Read(strings.NewReader(text), "plan.yaml", dir, nil)
+	_, err := Read(strings.NewReader(text), "plan.yaml", dir, Options{})
 	ps, ok := errors.AsType[Problems](err)
 	if !ok || ps.Errors() != 15 {
 		t.Errorf("%d errors, want 15:\n%v", ps.Errors(), err)
@@ -192,7 +192,7 @@ func TestPathsStartAtThePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{filepath.Join(dir, "plans", "p.yaml"), relative} {
-		p, err := ReadFile(path, nil)
+		p, err := ReadFile(path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,11 +210,11 @@ func TestPathsStartAtThePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Stdin.Close()
-	p, err := ReadFile("-", nil)
+	p, err := ReadFile("-", Options{})
 	if err != nil || p.Path != "-" || p.Dir != filepath.Join(dir, "plans") {
 		t.Errorf("ReadFile(-) = %+v, %v", p, err)
 	}
-	_, err = Read(strings.NewReader("version: 2\n"), "-", ".", nil)
+	_, err = Read(strings.NewReader("version: 2\n"), "-", ".", Options{})
 	if err == nil || !strings.HasPrefix(err.Error(), "stdin:1:") {
 		t.Errorf("a fault of standard input is told as %v", err)
 	}
@@ -243,7 +243,7 @@ func TestReadFileThatIsNotThere(t *testing.T) {
 		"none/plan.yaml": "none/plan.yaml: cannot read the plan: got no such file or directory",
 		"testdata":       "testdata: cannot read the plan: got is a directory",
 	} {
-		_, err := ReadFile(path, nil)
+		_, err := ReadFile(path, Options{})
 		if err == nil || err.Error() != want {
 			t.Errorf("ReadFile(%q) = %v, want %s", path, err, want)
 		}
@@ -299,7 +299,7 @@ stages: [{name: one, load: {rate: 100/s, for: 10s}}]
 	env := func(value string) func(string) (string, bool) {
 		return func(string) (string, bool) { return value, true }
 	}
-	p, err := Read(strings.NewReader(text), "plan.yaml", ".", env("a: b # c"))
+	p, err := Read(strings.NewReader(text), "plan.yaml", ".", Options{Env: env("a: b # c")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +320,7 @@ stages: [{name: one, load: {rate: 100/s, for: 10s}}]
 	if len(p.Vars) != 1 || p.Vars[0] != (Var{"auth", "Bearer ${env.TOKEN}"}) {
 		t.Errorf("vars %v", p.Vars)
 	}
-	if q, err := Read(strings.NewReader(text), "plan.yaml", ".", env("other")); err != nil || q.Hash != p.Hash {
+	if q, err := Read(strings.NewReader(text), "plan.yaml", ".", Options{Env: env("other")}); err != nil || q.Hash != p.Hash {
 		t.Errorf("another token gives another hash (%v)", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-playground/validator/v10"
 	"gopkg.in/yaml.v3"
 )
 
@@ -137,8 +136,7 @@ func TestShapes(t *testing.T) {
 			if text == "" && k.def == "" && k.example != "" {
 				continue
 			}
-			l := &loader{file: "plan.yaml", source: []byte(text), lines: []string{text}, vars: map[string][]piece{}, used: map[string]bool{},
-				env: func(string) (string, bool) { return "", false }, validate: validator.New(validator.WithRequiredStructEnabled())}
+			l := newLoader(newSource("plan.yaml", ".", []byte(text)), Options{})
 			var doc yaml.Node
 			if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 {
 				if text != "" || k.example == "" {

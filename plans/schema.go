@@ -31,9 +31,14 @@ var root = &shape{noun: "a plan", keys: []key{
 	{name: "name", required: true, shape: nameShape, example: "predictor",
 		doc: "Name of the plan, in results and reports. Lower-case letters, digits, `.`, `-` and `_`."},
 	{name: "description", shape: textShape, example: "May the service go live?", doc: "What the plan is to find out, for the report."},
+	{name: "include", example: "[common.yaml, targets/staging.yaml]", aka: []string{"includes", "import", "imports", "extends"},
+		doc:   "Plan files, or parts of plans, that this one builds on. Its own entries of `vars`, `targets`, `requests` and `profiles` come beside theirs and replace those of the same name; of the other keys its own replace theirs. Of two included files the later wins.",
+		shape: &shape{noun: "the path of a file, or a list of them", scalar: textScalar, rule: "min=1", some: true, open: true, list: pathShape}},
 	{name: "vars", example: "{users: 500}", doc: "Texts that other values use as `${name}`. A value may use the environment and the entries above it.",
 		aka:   []string{"variables", "env", "params"},
 		shape: &shape{noun: "a map of names to text", each: textShape, names: varNames}},
+	{name: "profiles", shape: profilesShape, example: "{ci: {stages.hold.load.for: 10s}}", aka: []string{"profile", "environments", "overrides"},
+		doc: "Named changes of the plan. Each gives places of it other values; `--profile NAME` applies one. See [Profiles](#profiles-and-settings)."},
 	{name: "targets", shape: targetsShape, example: "{shop: {url: \"http://127.0.0.1:8080\"}}",
 		doc: "The systems under test, by name.", aka: []string{"target", "hosts", "services"}},
 	{name: "requests", shape: requestsShape, example: "{home: {path: /}}",
@@ -43,6 +48,11 @@ var root = &shape{noun: "a plan", keys: []key{
 	{name: "slo", shape: slosShape, example: "[p99 < 150ms, error_rate < 0.1%]",
 		doc: "Assertions that every load stage has to meet. See [slo.md](slo.md).", aka: []string{"assert", "asserts", "assertions", "thresholds", "slos", "checks"}},
 }}
+
+var (
+	changesShape  = &shape{noun: "a map of places to values, such as {stages.hold.load.for: 10s}", names: freeNames, some: true, each: &shape{noun: "any value", scalar: laterValue}}
+	profilesShape = &shape{noun: "a map of names to profiles", some: true, each: changesShape}
+)
 
 var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &shape{noun: "a target, such as {url: http://127.0.0.1:8080}", keys: []key{
 	{name: "url", required: true, example: "http://127.0.0.1:8080", aka: []string{"urls", "address", "host", "base_url"},

@@ -47,6 +47,7 @@ const (
 	startScalar         // a command that may hold ${address}
 	wordScalar          // a word of such a command
 	anyValue            // a JSON value written as YAML
+	laterValue          // what the place that it is put into takes; null for nothing
 )
 
 // names is which names the author may choose in a map.

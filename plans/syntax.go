@@ -40,9 +40,9 @@ const maxReparse = 1 << 20
 
 // culprit is the number of the line behind the longest beginning of the source that is YAML.
 func (l *loader) culprit() int {
-	ends := lineEnds(l.source)
-	good := func(n int) bool { return n == 0 || isYAML(l.source[:ends[n-1]]) }
-	if len(l.source)*len(ends)/2 <= maxReparse {
+	ends := lineEnds(l.text)
+	good := func(n int) bool { return n == 0 || isYAML(l.text[:ends[n-1]]) }
+	if len(l.text)*len(ends)/2 <= maxReparse {
 		for n := len(ends) - 1; n > 0; n-- {
 			if good(n) {
 				return n + 1

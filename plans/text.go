@@ -117,7 +117,7 @@ func (l *loader) expand(text string, base int, n *yaml.Node, path string, k kind
 			if before > maxText {
 				return ps, false
 			}
-			l.fault(Problem{Pos: l.at(n.Line, n.Column), Path: path, What: "variables expand too far", Got: "more than 8 MiB", Want: "a smaller plan"})
+			l.fault(Problem{Pos: l.pos(n), Path: path, What: "variables expand too far", Got: "more than 8 MiB", Want: "a smaller plan"})
 			return ps, false
 		}
 		i += end + 1

@@ -25,7 +25,7 @@ func (l *loader) parse() *yaml.Node {
 		l.fault(p)
 		return nil
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(l.source))
+	dec := yaml.NewDecoder(bytes.NewReader(l.text))
 	var doc, second yaml.Node
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
 		l.fault(l.empty())
@@ -35,7 +35,7 @@ func (l *loader) parse() *yaml.Node {
 		return nil
 	}
 	if err := dec.Decode(&second); err == nil {
-		l.fault(Problem{Pos: l.at(second.Line, second.Column), What: "second document", Want: "one plan per file", Hint: "remove the ---"})
+		l.fault(Problem{Pos: l.pos(&second), What: "second document", Want: "one plan per file", Hint: "remove the ---"})
 		return nil
 	} else if !errors.Is(err, io.EOF) {
 		l.fault(l.syntax(err))
@@ -57,11 +57,11 @@ func (l *loader) empty() Problem {
 
 // badText finds bytes that no plan may hold; yaml.v3 would tell them without a position.
 func (l *loader) badText() (Problem, bool) {
-	if len(l.source) > maxSource {
+	if len(l.text) > maxSource {
 		return Problem{Pos: l.at(0, 0), What: "the plan is too large", Got: fmt.Sprintf("more than %d bytes", maxSource),
 			Want: "at most 1 MiB", Hint: "put bodies and tables into files of their own"}, true
 	}
-	for i, line := range splitLines(l.source) {
+	for i, line := range splitLines(l.text) {
 		col := 1
 		for j, r := range line {
 			if r == utf8.RuneError && !strings.HasPrefix(line[j:], "\ufffd") {
@@ -81,13 +81,13 @@ func (l *loader) badText() (Problem, bool) {
 func (l *loader) sound(n *yaml.Node, above map[*yaml.Node]bool) bool {
 	if n.Kind == yaml.AliasNode {
 		if above[n.Alias] {
-			l.fault(Problem{Pos: l.at(n.Line, n.Column), What: "anchor contains itself", Got: "*" + n.Value})
+			l.fault(Problem{Pos: l.pos(n), What: "anchor contains itself", Got: "*" + n.Value})
 			return false
 		}
 		return true
 	}
 	if tag := n.ShortTag(); n.Style&yaml.TaggedStyle != 0 && !strings.HasPrefix(tag, "!!") || tag == "!!binary" || tag == "!!set" || tag == "!!omap" {
-		l.fault(Problem{Pos: l.at(n.Line, n.Column), What: "tag is not supported", Got: tag, Hint: "write the value without it"})
+		l.fault(Problem{Pos: l.pos(n), What: "tag is not supported", Got: tag, Hint: "write the value without it"})
 		return false
 	}
 	above[n] = true
@@ -110,14 +110,18 @@ func (l *loader) pairs(n *yaml.Node, path string) []pair {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if k.Kind == yaml.AliasNode {
-			k = &yaml.Node{Kind: k.Alias.Kind, Tag: k.Alias.Tag, Value: k.Alias.Value, Line: k.Line, Column: k.Column}
+			alias := &yaml.Node{Kind: k.Alias.Kind, Tag: k.Alias.Tag, Value: k.Alias.Value, Line: k.Line, Column: k.Column}
+			if s := l.foreign[k]; s != nil {
+				l.foreign[alias] = s
+			}
+			k = alias
 		}
 		if k.Kind != yaml.ScalarNode {
-			l.fault(Problem{Pos: l.at(k.Line, k.Column), Path: path, What: "a key that is not text", Got: describe(k), Hint: "quote it if it is one"})
+			l.fault(Problem{Pos: l.pos(k), Path: path, What: "a key that is not text", Got: describe(k), Hint: "quote it if it is one"})
 			continue
 		}
 		if first, dup := seen[k.Value]; dup {
-			l.fault(Problem{Pos: l.at(k.Line, k.Column), Path: join(path, k.Value),
+			l.fault(Problem{Pos: l.pos(k), Path: join(path, k.Value),
 				What: fmt.Sprintf("duplicate key, first at %d:%d", first.Line, first.Column)})
 		}
 		switch _, dup := seen[k.Value]; {
@@ -155,21 +159,21 @@ func (l *loader) merged(n *yaml.Node, path string) []pair {
 		var all []pair
 		for _, c := range from.Content {
 			if c.Kind == yaml.SequenceNode || c.Kind == yaml.AliasNode && c.Alias.Kind == yaml.SequenceNode {
-				l.fault(Problem{Pos: l.at(c.Line, c.Column), Path: path, What: "cannot merge", Got: "a list in a list", Want: "<<: *map or <<: [*map, *map]"})
+				l.fault(Problem{Pos: l.pos(c), Path: path, What: "cannot merge", Got: "a list in a list", Want: "<<: *map or <<: [*map, *map]"})
 				continue
 			}
 			all = append(all, l.merged(c, path)...)
 		}
 		return all
 	}
-	l.fault(Problem{Pos: l.at(n.Line, n.Column), Path: path, What: "cannot merge", Got: describe(from), Want: "<<: *map or <<: [*map, *map]"})
+	l.fault(Problem{Pos: l.pos(n), Path: path, What: "cannot merge", Got: describe(from), Want: "<<: *map or <<: [*map, *map]"})
 	return nil
 }
 
 // visit counts values and reports, once, when aliases blow the plan up.
 func (l *loader) visit(n *yaml.Node, values int) bool {
 	if l.visits <= maxNodes && l.visits+values > maxNodes {
-		l.fault(Problem{Pos: l.at(n.Line, n.Column), What: "aliases expand too far", Got: fmt.Sprintf("more than %d values", maxNodes),
+		l.fault(Problem{Pos: l.pos(n), What: "aliases expand too far", Got: fmt.Sprintf("more than %d values", maxNodes),
 			Want: "a smaller plan"})
 	}
 	l.visits += values
@@ -204,25 +208,26 @@ const maxPlaced = 100_000
 // posIn is the place of byte off of a scalar's value; the scalar's own place where the source does not show the
 // value as it is (escapes, folded lines).
 func (l *loader) posIn(n *yaml.Node, off int) Position {
-	start := l.at(n.Line, n.Column)
-	if n.Line < 1 || n.Line > len(l.lines) || off > len(n.Value) || off < 0 || len(n.Value) > maxPlaced {
+	s := l.of(n)
+	start := s.at(n.Line, n.Column)
+	if n.Line < 1 || n.Line > len(s.lines) || off > len(n.Value) || off < 0 || len(n.Value) > maxPlaced {
 		return start
 	}
 	head := n.Value[:off]
 	if n.Style&yaml.LiteralStyle != 0 {
 		line := strings.Count(head, "\n")
 		last := head[strings.LastIndexByte(head, '\n')+1:]
-		if n.Line+line >= len(l.lines) {
+		if n.Line+line >= len(s.lines) {
 			return start
 		}
-		text := l.lines[n.Line+line]
+		text := s.lines[n.Line+line]
 		body, _, _ := strings.Cut(n.Value[off-len(last):], "\n")
 		if i := strings.Index(text, body); i >= 0 {
-			return l.at(n.Line+line+1, utf8.RuneCountInString(text[:i]+last)+1)
+			return s.at(n.Line+line+1, utf8.RuneCountInString(text[:i]+last)+1)
 		}
 		return start
 	}
-	rest := []rune(l.lines[n.Line-1])
+	rest := []rune(s.lines[n.Line-1])
 	rest = rest[min(n.Column-1, len(rest)):]
 	text := string(rest)
 	for strings.HasPrefix(text, "&") || strings.HasPrefix(text, "!") {
@@ -239,5 +244,5 @@ func (l *loader) posIn(n *yaml.Node, off int) Position {
 		return start
 	}
 	before := len(rest) - utf8.RuneCountInString(text)
-	return l.at(n.Line, n.Column+before+utf8.RuneCountInString(head))
+	return s.at(n.Line, n.Column+before+utf8.RuneCountInString(head))
 }

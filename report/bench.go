@@ -56,6 +56,9 @@ func rSquared(v float64) string {
 // growth names the class of growth, and all classes that the points do not speak against where there are more.
 func growth(f *result.Fit) string {
 	lo, hi := slices.Index(growthClasses[:], f.ClassLo), slices.Index(growthClasses[:], f.ClassHi)
+	if f.Misses {
+		return fmt.Sprintf("No class of growth fits: the best, %s, is off by %s on the average.", f.Class, percent(f.Misfit))
+	}
 	if lo < 0 || hi <= lo {
 		return fmt.Sprintf("Growth is %s (weight of the evidence %s).", f.Class, percent(f.Evidence))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,11 +39,9 @@ func (v *view) figures() []figure {
 // keep the others from being written. Files that it does not write stay as they are.
 func WriteAll(dir string, r *result.Result) error {
 	m := New(r)
-	var errs []error
+	var lost failures
 	write := func(name string, print func(io.Writer) error) {
-		if err := writeFile(filepath.Join(dir, name), print); err != nil {
-			errs = append(errs, fmt.Errorf("write %s: %w", name, err))
-		}
+		lost.add(name, writeFile(filepath.Join(dir, name), print))
 	}
 	with := func(print func(io.Writer, *Model) error) func(io.Writer) error {
 		return func(w io.Writer) error { return print(w, m) }
@@ -60,12 +59,49 @@ func WriteAll(dir string, r *result.Result) error {
 		}
 	}
 	if err := os.Mkdir(filepath.Join(dir, "charts"), 0o777); err != nil && !errors.Is(err, os.ErrExist) {
-		return errors.Join(append(errs, err)...)
+		return errors.Join(lost.err(), err)
 	}
 	for _, f := range m.figures() {
-		base := filepath.Join("charts", f.Name)
-		write(base+".svg", func(w io.Writer) error { return chart.WriteSVG(w, f.Chart, chart.Options{ID: f.Name}) })
-		write(base+".png", func(w io.Writer) error { return chart.WritePNG(w, f.Chart) })
+		write(filepath.Join("charts", f.Name+".svg"), func(w io.Writer) error { return chart.WriteSVG(w, f.Chart, chart.Options{ID: f.Name}) })
+	}
+	for _, f := range m.figures() { // the largest files last, should the disk be full
+		write(filepath.Join("charts", f.Name+".png"), func(w io.Writer) error { return chart.WritePNG(w, f.Chart) })
+	}
+	return lost.err()
+}
+
+// failures are files that could not be written, by the reason.
+type failures struct {
+	reasons []error
+	files   [][]string
+}
+
+func (f *failures) add(name string, err error) {
+	if err == nil {
+		return
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err // without the name of the temporary file
+	}
+	for i, r := range f.reasons {
+		if r.Error() == err.Error() {
+			f.files[i] = append(f.files[i], name)
+			return
+		}
+	}
+	f.reasons, f.files = append(f.reasons, err), append(f.files, []string{name})
+}
+
+// err tells each reason once; nil where all was written.
+func (f *failures) err() error {
+	var errs []error
+	for i, r := range f.reasons {
+		what := f.files[i][0]
+		if n := len(f.files[i]); n > 1 {
+			what = fmt.Sprintf("%s and %s more", what, counted(int64(n-1), "file"))
+		}
+		errs = append(errs, fmt.Errorf("cannot write %s: %w", what, r))
 	}
 	return errors.Join(errs...)
 }

@@ -76,6 +76,9 @@ func record(ctx context.Context, p *plans.Plan, opt Options) *result.Result {
 		Stages:      []result.Stage{},
 		Warnings:    []result.Warning{},
 	}
+	if p.Assembled {
+		rec.Plan.Profiles, rec.Plan.Effective = p.Profiles, string(p.YAML())
+	}
 	for _, w := range p.Warnings {
 		rec.Warnings = append(rec.Warnings, result.Warning{Code: "plan", Severity: result.Note, Text: w.String()})
 	}

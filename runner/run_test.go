@@ -74,7 +74,7 @@ func freeAddress(t *testing.T, host string) string {
 
 func read(t *testing.T, text string) *plans.Plan {
 	t.Helper()
-	p, err := plans.Read(strings.NewReader(text), "plan.yaml", t.TempDir(), os.LookupEnv)
+	p, err := plans.Read(strings.NewReader(text), "plan.yaml", t.TempDir(), plans.Options{Env: os.LookupEnv})
 	if err != nil {
 		t.Fatalf("plan: %v", err)
 	}

@@ -2,7 +2,9 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -24,7 +26,11 @@ type instance struct {
 	ends   []plans.Endpoint
 	proc   *process.Process // nil: not ours, or not started
 	log    string           // path of its log file
+	claims []io.Closer      // of its addresses
 }
+
+// errClaimed says that another run of perfplan has started a target at an address.
+var errClaimed = errors.New("another run of perfplan has its target there: wait for its end, or use another address")
 
 // targets are the systems under test of a run.
 type targets struct {
@@ -116,6 +122,13 @@ func (ts *targets) start(ctx context.Context, events func(Event)) error {
 
 func (in *instance) start(ctx context.Context) error {
 	for _, e := range in.ends {
+		c, err := claim(e.Address)
+		if err != nil {
+			return fmt.Errorf("target %s: %s: %w", in.target.Name, e.Address, err)
+		}
+		if c != nil {
+			in.claims = append(in.claims, c)
+		}
 		// Whatever answers there before we start would be measured in place of the target.
 		if c, err := net.DialTimeout(e.Network, e.Address, time.Second); err == nil {
 			c.Close()
@@ -164,6 +177,9 @@ func (ts *targets) stop() {
 		go func() {
 			if in.proc != nil {
 				in.proc.Stop(in.target.Stop)
+			}
+			for _, c := range in.claims {
+				c.Close()
 			}
 			done <- struct{}{}
 		}()

@@ -50,7 +50,7 @@ func TestDocumentedPlans(t *testing.T) {
 				continue
 			}
 			found++
-			if _, err := plans.Read(strings.NewReader(m[1]), doc, moduleRoot, os.LookupEnv); err != nil {
+			if _, err := plans.Read(strings.NewReader(m[1]), doc, moduleRoot, plans.Options{Env: os.LookupEnv}); err != nil {
 				t.Errorf("plan %d of %s:\n%v", found, doc, err)
 			}
 		}

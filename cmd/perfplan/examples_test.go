@@ -43,6 +43,11 @@ func TestExamples(t *testing.T) {
 				t.Fatalf("exit %d, error %q\n%s", run.ProcessState.ExitCode(), r.Error, said)
 			}
 			for _, st := range r.Stages {
+				for _, w := range st.Warnings {
+					if st.Microbenchmark != nil && w.Code == "checksum" {
+						t.Errorf("stage %s: %s", st.Name, w.Text)
+					}
+				}
 				if l := st.Load; l != nil && (l.Completed == 0 || l.Failed > 0) {
 					t.Errorf("stage %s: %+v, want all completed", st.Name, l.Counts)
 				}

@@ -15,30 +15,36 @@ import (
 
 func explainCommand(c *console) *cobra.Command {
 	var onlyYAML bool
+	var change *plans.Options
 	cmd := &cobra.Command{
 		Use:   "explain PLAN",
 		Short: "Show what a run of a plan would do",
 		Long: `explain shows what a run would do, without doing any of it: the stages with
 their load curves, how many requests they offer and how long they take, how many
 samples each SLO gets and needs, and the plan with all defaults and variables
-filled in. "-" is standard input.`,
+filled in, each value with where it comes from: a line of the plan or of a file
+that it includes, a profile, a flag, or the default. "-" is standard input.`,
 		Example: `  perfplan explain plans/predictor.yaml
+  perfplan explain --profile ci plan.yaml
   perfplan explain --yaml plans/predictor.yaml > plans/effective.yaml`,
 		Args:              arguments(1, "PLAN"),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := c.mustLoad(args[0])
+			p, err := c.mustLoad(args[0], *change)
 			if err != nil {
 				return err
 			}
 			if !onlyYAML {
 				explain(c.out, p, c.glyphs())
-				fmt.Fprint(c.out, "\nThe plan with all defaults:\n\n")
+				fmt.Fprint(c.out, "\nThe plan with all defaults, and where each value comes from:\n\n")
+				_, err = c.out.Write(p.Annotated())
+				return err
 			}
 			_, err = c.out.Write(p.YAML())
 			return err
 		},
 	}
+	change = planFlags(cmd)
 	cmd.Flags().BoolVar(&onlyYAML, "yaml", false, "print only the effective plan, which can be run itself from the same folder")
 	return cmd
 }

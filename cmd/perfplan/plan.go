@@ -1,13 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/perfplan/perfplan/plans"
 )
@@ -17,26 +16,21 @@ type loaded struct {
 	path   string         // for messages
 	plan   *plans.Plan    // nil when it has faults
 	faults plans.Problems // sorted, warnings among them
-	source []byte
 }
 
 // load reads and checks a plan; "-" is standard input.
-func (c *console) load(path string) loaded {
+func (c *console) load(path string, o plans.Options) loaded {
 	l := loaded{path: path}
 	if path == "-" {
 		l.path = "stdin" // as problems call it
 	}
-	var source bytes.Buffer // for excerpts
 	var err error
+	o.Env = c.lookup
 	if path == "-" {
-		l.plan, err = plans.Read(io.TeeReader(c.in, &source), path, ".", c.lookup)
-	} else if f, openErr := os.Open(path); openErr == nil {
-		defer f.Close()
-		l.plan, err = plans.Read(io.TeeReader(f, &source), path, filepath.Dir(path), c.lookup)
+		l.plan, err = plans.Read(c.in, path, ".", o)
 	} else {
-		l.plan, err = plans.ReadFile(path, c.lookup) // which says why it cannot be opened
+		l.plan, err = plans.ReadFile(path, o)
 	}
-	l.source = source.Bytes()
 	if !errors.As(err, &l.faults) && err != nil {
 		l.faults = plans.Problems{{Pos: plans.Position{File: l.path}, What: err.Error()}}
 	}
@@ -47,8 +41,8 @@ func (c *console) load(path string) loaded {
 }
 
 // mustLoad is load for commands that need the plan: problems go to standard error, and faults end the command.
-func (c *console) mustLoad(path string) (*plans.Plan, error) {
-	l := c.load(path)
+func (c *console) mustLoad(path string, o plans.Options) (*plans.Plan, error) {
+	l := c.load(path, o)
 	c.printProblems(c.err, l)
 	if l.plan == nil {
 		return nil, exit(exitPlan)
@@ -61,15 +55,25 @@ func (c *console) printProblems(s *stream, l loaded) {
 	for _, p := range l.faults {
 		fmt.Fprintln(s, p)
 		if c.interactive(s) {
-			io.WriteString(s, c.excerpt(s, p, l.source))
+			io.WriteString(s, c.excerpt(s, p))
 		}
 	}
 }
 
-func (c *console) excerpt(s *stream, p plans.Problem, source []byte) string {
-	text := p.Excerpt(source)
+func (c *console) excerpt(s *stream, p plans.Problem) string {
+	text := p.Excerpt()
 	if above, ok := strings.CutSuffix(text, "^\n"); ok && c.colored(s) {
 		return above + "\x1b[1;31m^\x1b[0m\n"
 	}
 	return text
+}
+
+// planFlags are the flags that change a plan from outside.
+func planFlags(cmd *cobra.Command) *plans.Options {
+	o := &plans.Options{}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.Profiles, "profile", nil, "apply a profile of the plan; may be given several times")
+	f.StringArrayVar(&o.Set, "set", nil, "give a place of the plan another value: PATH=VALUE,\nlike stages.hold.load.for=10s; nothing takes it out")
+	f.StringArrayVar(&o.Vars, "var", nil, "give a variable of the plan another text: NAME=TEXT")
+	return o
 }

@@ -29,10 +29,12 @@ type runFlags struct {
 	engine string
 	pacing string
 	loops  int
+	plan   plans.Options
 }
 
 func runCommand(c *console) *cobra.Command {
 	var f runFlags
+	var change *plans.Options
 	cmd := &cobra.Command{
 		Use:   "run PLAN",
 		Short: "Run a plan, write the report, exit by verdict",
@@ -48,6 +50,7 @@ Exit codes: 0 every SLO holds, 1 an SLO failed, 3 the plan has faults, 4 the run
 could not be carried out, 5 inconclusive, 130 interrupted.`,
 		Example: `  perfplan run plans/predictor.yaml
   perfplan run --out /tmp/results plans/predictor.yaml
+  perfplan run --profile ci --set stages.hold.load.for=10s plan.yaml
   perfplan run --quiet --json plans/predictor.yaml | jq .outcome`,
 		Args:              arguments(1, "PLAN"),
 		ValidArgsFunction: completePlans(1),
@@ -61,9 +64,11 @@ could not be carried out, 5 inconclusive, 130 interrupted.`,
 			if f.loops < 0 || f.loops > load.MaxLoops {
 				return fail(exitUsage, "--loops: got %d, want 0 (chosen) to %d", f.loops, load.MaxLoops)
 			}
+			f.plan = *change
 			return c.run(cmd.Context(), args[0], f)
 		},
 	}
+	change = planFlags(cmd)
 	cmd.Flags().StringVar(&f.out, "out", "perfplan-out", "`folder` for results; the run makes its own folder in it")
 	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
 	cmd.Flags().StringVar(&f.engine, "engine", load.EngineAuto, "load engine: auto, loop (Linux) or goroutine (`NAME`)")
@@ -75,13 +80,16 @@ could not be carried out, 5 inconclusive, 130 interrupted.`,
 
 // run carries out the plan at path. Its error holds the exit code.
 func (c *console) run(ctx context.Context, path string, f runFlags) error {
-	p, err := c.mustLoad(path)
+	p, err := c.mustLoad(path, f.plan)
 	if err != nil {
 		return err
 	}
 	dir, id, err := runner.NewRunDir(f.out, p.Name, time.Now())
 	if err != nil {
 		return fail(exitBroken, "%w", err)
+	}
+	if err := runner.PointLatest(dir); err != nil {
+		c.warnf("%v", err) // the run and its reports are complete without
 	}
 	show := newProgress(c, f.quiet)
 	sweeper := process.NewSweeper()
@@ -95,13 +103,15 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 		c.warnf("%s", r.Error)
 	}
 	r.ExitCode = new(exitCode(r))
-	err = errors.Join(store(dir, r), c.summarise(dir, r, f.json))
-	if err != nil {
+	err = store(dir, r)
+	if err = errors.Join(err, c.summarise(dir, r, f.json)); err != nil {
 		c.warnf("%v", err)
-		r.ExitCode = new(unfinished(*r.ExitCode))
 	}
-	if err := runner.PointLatest(dir); err != nil {
-		c.warnf("%v", err) // the run and its reports are complete without
+	if err == nil && c.out.fail != nil { // the summary is lost
+		r.ExitCode = new(unfinished(*r.ExitCode))
+		if err := keep(dir, r); err != nil {
+			c.warnf("%v", err)
+		}
 	}
 	return exit(*r.ExitCode)
 }
@@ -121,7 +131,19 @@ func store(dir string, r *result.Result) error {
 	err := errors.Join(result.Write(dir, r), report.WriteAll(dir, r))
 	if err != nil {
 		r.ExitCode = new(unfinished(*r.ExitCode))
-		_ = result.Write(dir, r) // as far as that goes: err tells of the first failure
+		err = errors.Join(err, keep(dir, r))
+	}
+	return err
+}
+
+// keep writes the record once more. It is what all else can be made from again, so charts make room for it.
+func keep(dir string, r *result.Result) error {
+	err := result.Write(dir, r)
+	if err == nil {
+		return nil
+	}
+	if os.RemoveAll(filepath.Join(dir, "charts")) == nil {
+		err = result.Write(dir, r)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 func validateCommand(c *console) *cobra.Command {
 	format := choice{"text", []string{"text", "json"}}
+	var change *plans.Options
 	cmd := &cobra.Command{
 		Use:   "validate PLAN...",
 		Short: "Check plans and print every fault of all of them",
@@ -32,7 +33,7 @@ Exit codes: 0 all plans are valid, 3 one has faults or cannot be read.`,
 			code := exitPass
 			var all []loaded
 			for _, path := range args {
-				l := c.load(path)
+				l := c.load(path, *change)
 				all = append(all, l)
 				if l.plan == nil {
 					code = exitPlan
@@ -53,6 +54,7 @@ Exit codes: 0 all plans are valid, 3 one has faults or cannot be read.`,
 			return exit(code)
 		},
 	}
+	change = planFlags(cmd)
 	cmd.Flags().Var(&format, "format", format.words())
 	return cmd
 }

@@ -22,12 +22,11 @@ for line in sys.stdin:
         say("ready")
     elif verb == "run":
         n = int(fields(words)["iterations"])
-        total = 0.0
         start = time.perf_counter_ns()
         for _ in range(n):
-            total += sorted(rows)[0]
+            result = sorted(rows)
         took = time.perf_counter_ns() - start
-        say(f"done iterations={n} ns={took} checksum={hash(total) & 0xFFFFFFFF:x}")
+        say(f"done iterations={n} ns={took} checksum={hash(tuple(result)) & 0xFFFFFFFF:x}")
     elif verb == "exit":
         break
     else:

@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	clockSlack = time.Millisecond       // two clocks may differ by this, whatever the length
-	clockShare = 1.02                   // and by this factor
-	clockZero  = 500 * time.Millisecond // a clock that did not tick in this does not tick
-	clockLeast = 0.5                    // share of the wall time below which the subject's clock is doubted
-	clockWrong = 0.2                    // share below which it is not believed
+	clockSlack = time.Millisecond      // two clocks may differ by this, whatever the length
+	clockShare = 1.02                  // and by this factor
+	clockZero  = 50 * time.Millisecond // a clock that did not tick in this does not tick
+	clockLeast = 0.5                   // share of the wall time below which the subject's clock is doubted
+	clockWrong = 0.2                   // share below which it is not believed
 
 	maxPerIteration = 1 << 50 // bytes or allocations of one iteration that no machine has
 )

@@ -143,7 +143,7 @@ func growth(sizes []result.Size) *result.Fit {
 		return nil
 	}
 	return &result.Fit{
-		Class: g.Class.String(), ClassLo: g.Lo.String(), ClassHi: g.Hi.String(), Evidence: g.Weight,
+		Class: g.Class.String(), ClassLo: g.Lo.String(), ClassHi: g.Hi.String(), Evidence: g.Weight, Misfit: g.Misfit, Misses: g.Misses,
 		SlopeNS: line.Slope, SlopeLoNS: &line.SlopeLo, SlopeHiNS: &line.SlopeHi, InterceptNS: line.Intercept, R2: line.R2,
 	}
 }

@@ -52,6 +52,8 @@ type Fit struct {
 	InterceptNS float64  `json:"intercept_ns"`
 	R2          float64  `json:"r2"`       // of the straight line
 	Evidence    float64  `json:"evidence"` // weight of the class among all classes, 0 to 1
+	Misfit      float64  `json:"misfit"`   // how far the sizes are off the class: relative, root mean square
+	Misses      bool     `json:"misses"`   // that is more than the scatter explains: no class fits
 }
 
 // A Reference is a published series drawn beside the measured one.

@@ -56,6 +56,9 @@ type Plan struct {
 	Path        string `json:"path"`
 	Hash        string `json:"hash"`
 	Source      string `json:"source"` // the file's text, before variables are replaced
+
+	Profiles  []string `json:"profiles,omitempty"`  // that were applied
+	Effective string   `json:"effective,omitempty"` // the effective plan, where it is made of more than the file
 }
 
 // Environment is the machine and the tool chain that a run was made on.

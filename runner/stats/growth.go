@@ -168,6 +168,8 @@ type Growth struct {
 	Candidate              // the best class
 	Lo, Hi     Class       // slowest and fastest class that the points do not speak against
 	Candidates []Candidate // all, from constant to cubic
+	Misfit     float64     // how far the sizes are off the best class: relative, root mean square
+	Misses     bool        // that is more than the scatter explains: no class fits, and Lo to Hi are all
 
 	// Slope of ln y over ln n, with its interval: 1 for y ~ n. A fixed cost
 	// beside the growing one makes it smaller.
@@ -178,13 +180,17 @@ const (
 	minGrowthPoints = 5    // AICc of two coefficients and a variance needs that many
 	modelError      = 2e-3 // relative; finer than that no class is told from another
 	weakEvidence    = 0.05 // Akaike weight below which a class is ruled out
+	wrongClass      = 0.05 // relative: sizes further off the best class, on the average, may be of none
+	clearMisfit     = 6    // F ratio of lack of fit over scatter; with 2 and 5 degrees of freedom 5.8 is the 95 % point, with 8 and 20 far beyond the 99.9 % one
 )
 
-// Fit finds which class the cost y grows by over the sizes n. Coefficients are
-// not negative, since costs are not. Points are weighted by 1/y², as the noise of
+// Fit finds which class the cost y grows by over the sizes n. Slopes are not
+// negative. Points are weighted by 1/y², as the noise of
 // a duration is in proportion to it, and residuals below 0.2 % are not taken as
 // evidence. Classes compare by AICc (Hurvich and Tsai 1989) and Akaike weights
-// (Burnham and Anderson 2002); slopes have two-sided t intervals.
+// (Burnham and Anderson 2002); slopes have two-sided t intervals. Weights only rank
+// the classes: where even the best is off by more than the scatter of the points
+// of one size explains (an F ratio of lack of fit), none is ruled out.
 //
 // Say "growth is at most C" when Hi <= C, "growth is above C" when Lo > C, and
 // that the sizes do not tell otherwise. ok is false with fewer than five points or
@@ -218,33 +224,39 @@ func Fit(n, y []float64, confidence float64) (g Growth, ok bool) {
 			g.Candidate = *c
 		}
 	}
+	if g.Misfit, g.Misses = misfit(g.Candidate, n, y); g.Misses {
+		g.Lo, g.Hi = Constant, Cubic
+	}
 	line, ok := fit(logs(n), logs(y), nil, confidence)
 	g.Exponent, g.ExponentLo, g.ExponentHi = line.Slope, line.SlopeLo, line.SlopeHi
 	return g, ok
 }
 
+// candidate fits a class. Costs that grow from nothing need no intercept, which is one coefficient less to pay for; a
+// negative one is what a program has whose small inputs are cheaper than in proportion, for caches and predicted branches.
 func candidate(class Class, n, y, weight []float64, confidence float64) Candidate {
 	f := make([]float64, len(n))
 	for i, size := range n {
 		f[i] = class.of(size)
 	}
-	c := Candidate{Class: class}
-	parameters := 3.0 // intercept, slope, variance
 	line, ok := fit(f, y, weight, confidence)
-	if ok && line.Intercept < 0 {
-		line = fitOrigin(f, y, weight, confidence)
-		parameters = 2 // no intercept
+	if class == Constant || !ok || line.Slope < 0 {
+		return rated(Candidate{Class: class, Line: flat(y, weight)}, f, y, map[bool]float64{true: 2, false: 3}[class == Constant])
 	}
-	if !ok || line.Slope < 0 {
-		line = flat(y, weight)
+	c := rated(Candidate{Class: class, Line: line}, f, y, 3) // intercept, slope, variance
+	if line.Intercept < 0 {
+		if o := rated(Candidate{Class: class, Line: fitOrigin(f, y, weight, confidence)}, f, y, 2); o.AICc <= c.AICc {
+			return o
+		}
 	}
-	if class == Constant {
-		parameters = 2
-	}
-	c.Line = line
+	return c
+}
+
+// rated adds how well the line of a candidate fits, with so many parameters.
+func rated(c Candidate, f, y []float64, parameters float64) Candidate {
 	var square float64
 	for i := range y {
-		r := (y[i] - line.Intercept - line.Slope*f[i]) / y[i]
+		r := (y[i] - c.Intercept - c.Slope*f[i]) / y[i]
 		square += r * r
 	}
 	points := float64(len(y))
@@ -252,6 +264,31 @@ func candidate(class Class, n, y, weight []float64, confidence float64) Candidat
 	variance := square/points + modelError*modelError
 	c.AICc = points*math.Log(variance) + 2*parameters + 2*parameters*(parameters+1)/(points-parameters-1)
 	return c
+}
+
+// misfit is how far the means of the sizes are off the best class, relative, root mean square; and whether that is more
+// than the scatter of the points at one size explains: then none of the classes is the truth.
+func misfit(c Candidate, n, y []float64) (off float64, misses bool) {
+	at := map[float64][]float64{}
+	for i, size := range n {
+		at[size] = append(at[size], y[i])
+	}
+	var scatter, square, lack float64
+	for size, all := range at {
+		mean := Mean(all)
+		for _, v := range all {
+			scatter += (v - mean) * (v - mean) / mean / mean
+		}
+		r := (c.Intercept + c.Slope*c.Class.of(size) - mean) / mean
+		square += r * r
+		lack += float64(len(all)) * r * r
+	}
+	off = math.Sqrt(square / float64(len(at)))
+	inner, outer := float64(len(y)-len(at)), float64(len(at)-2)
+	if inner < 1 || outer < 1 { // a point for each size: nothing tells scatter from misfit
+		return off, false
+	}
+	return off, off > wrongClass && lack/outer > clearMisfit*(scatter/inner+modelError*modelError)
 }
 
 // flat is the weighted mean.

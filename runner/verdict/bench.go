@@ -118,6 +118,9 @@ func growth(s plans.SLO, f *result.Fit) result.SLOSegment {
 	}
 	limit := plans.GrowthClasses[min(max(int(s.Limit), 0), len(plans.GrowthClasses)-1)]
 	p := compared(s, float64(class), 0)
+	if f.Misses {
+		return undecided(p, fmt.Sprintf("no class of growth fits: the times are off the best one, %s, by %s on the average, far more than they scatter", f.Class, pct(f.Misfit)))
+	}
 	p.Reason = fmt.Sprintf("the growth is %s (weight of the evidence %s), limit %s %s", f.Class, pct(f.Evidence), s.Op, limit)
 	slow, fast := holds(float64(lo), s.Op, s.Limit), holds(float64(hi), s.Op, s.Limit)
 	switch {

@@ -188,6 +188,8 @@ func Run(r *result.Result) {
 		r.Outcome, r.Reason = result.Inconclusive, "no stage ran"
 	case r.Outcome == result.Pass && slos == 0:
 		r.Reason = "no SLO was declared, so nothing was asserted"
+	case r.Outcome == result.Pass && slos == 1:
+		r.Reason = "the SLO holds"
 	case r.Outcome == result.Pass:
 		r.Reason = fmt.Sprintf("all %d SLOs hold", slos)
 	}
