@@ -21,7 +21,7 @@ func (l *loader) check(top *item, p *Plan) {
 		st.SLOs = slos(own)
 		if ld, ok := st.Work.(*Load); ok {
 			loads++
-			all := append(own, l.planWide(wide, own)...)
+			all := append(own, l.planWide(sent(wide, ld), own)...)
 			st.SLOs = slos(all)
 			l.checkLoad(stages[i].get("load"), st, ld, all)
 		}
@@ -35,6 +35,17 @@ func (l *loader) check(top *item, p *Plan) {
 	if l.problems.Errors() == 0 {
 		l.unused(top)
 	}
+}
+
+// sent are the assertions that are not about a request that the stage does not send.
+func sent(wide []placed, ld *Load) []placed {
+	var out []placed
+	for _, w := range wide {
+		if w.Metric.Request == "" || ld.Share(w.Metric.Request) > 0 {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // A placed is an assertion that knows the text of the plan it is from.
@@ -69,8 +80,25 @@ func (l *loader) stageNames(stages []*item) {
 // slos reads the assertions of a stage; of all load stages when st is nil.
 func (l *loader) slos(it *item, st *Stage, p *Plan) []placed {
 	var before []placed
+	var entries []*item
 	for _, e := range it.all() {
-		s, err := ParseSLO(e.value())
+		if e.form == mapForm { // - get-ranking: p99 < 150ms
+			entries = append(entries, e.entries...)
+			continue
+		}
+		entries = append(entries, e)
+	}
+	for _, e := range entries {
+		text := e.value()
+		s, err := ParseSLO(text)
+		if e.given && e.name != "" && e.keyPos.Line > 0 && err == nil {
+			s, err = l.ofRequest(e, s)
+		}
+		if isMetric(e.name) && e.keyPos.Line > 0 && err != nil {
+			l.fault(Problem{Pos: e.keyPos, Path: e.path, What: "not an assertion", Got: "a map of " + quote(e.name), Want: "an assertion like p99 < 150ms",
+				Hint: "write " + e.name + " < " + shown(e.text, false)})
+			continue
+		}
 		if fault, bad := errors.AsType[*SLOError](err); bad {
 			q := e.fault(fault.What, fault.Got, fault.Want, fault.Hint)
 			q.Pos = l.posIn(e.node, origin(e.text, fault.Offset))
@@ -88,6 +116,14 @@ func (l *loader) slos(it *item, st *Stage, p *Plan) []placed {
 		before = append(before, placed{s, e})
 	}
 	return before
+}
+
+// ofRequest is an assertion that stands behind the name of the request that it is about.
+func (l *loader) ofRequest(e *item, s SLO) (SLO, error) {
+	if s.Metric.Request != "" {
+		return s, &SLOError{0, "assertion about two requests", quote(s.Metric.Request), "one name", ""}
+	}
+	return ParseSLO(e.name + ": " + e.value())
 }
 
 // planWide gives the assertions of the plan that a stage does not make itself, word for word.
@@ -132,6 +168,9 @@ func (l *loader) applies(e *item, m Metric, st *Stage, p *Plan) bool {
 		l.fault(e.fault("a "+kind+" stage has no "+m.String(), "", metricsOf[kind], hint))
 		return false
 	}
+	if m.Request != "" && !l.sends(e, m, st, p) {
+		return false
+	}
 	switch m.Kind {
 	case CPU, RSS:
 		return l.observed(e, m, p)
@@ -144,6 +183,33 @@ func (l *loader) applies(e *item, m Metric, st *Stage, p *Plan) bool {
 		}
 	}
 	return true
+}
+
+// sends checks that the stage sends the request that an assertion is about; for st nil, that any load stage does.
+func (l *loader) sends(e *item, m Metric, st *Stage, p *Plan) bool {
+	var names []string
+	for _, s := range p.Stages {
+		ld, ok := s.Work.(*Load)
+		if !ok || st != nil && s != st {
+			continue
+		}
+		if ld.Request == nil {
+			return false // reported already
+		}
+		if ld.Share(m.Request) > 0 {
+			return true
+		}
+		if ld.Mix == nil {
+			names = append(names, ld.Request.Name)
+		}
+		for _, w := range ld.Mix {
+			names = append(names, w.Name)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	l.fault(e.fault("assertion about a request that the stage does not send", quote(m.Request), orNothing(names), didYouMean(m.Request, names)))
+	return false
 }
 
 // fitSizes is how many sizes a fit of growth needs.
@@ -256,11 +322,15 @@ func needed(q float64, op string) int {
 func (l *loader) decidable(s placed, st *Stage, ld *Load) {
 	need := s.MinSamples()
 	for _, seg := range ld.Profile {
-		planned := int(math.Floor(seg.Planned() + 1e-6))
+		share := 1.0
+		if m := s.Metric.Request; m != "" {
+			share = ld.Share(m)
+		}
+		planned := int(math.Floor(seg.Planned()*share + 1e-6))
 		if planned >= need {
 			continue
 		}
-		mean := (seg.From + seg.To) / 2
+		mean := (seg.From + seg.To) / 2 * share
 		longer := time.Duration(math.Ceil(float64(need)/mean)) * time.Second
 		l.fault(s.it.fault(fmt.Sprintf("too few requests in segment %q of stage %q", seg.Name, st.Name), fmt.Sprintf("%d planned", planned),
 			fmt.Sprintf("at least %d for %s", need, s.Metric), "make it last "+formatDuration(longer)+", raise its rate or assert a lower percentile"))
@@ -303,6 +373,9 @@ func (l *loader) unused(top *item) {
 	for _, st := range top.get("stages").all() {
 		for _, kind := range []string{"warmup", "load"} {
 			requests[st.get(kind).get("request").value()] = true
+			for _, e := range st.get(kind).get("mix").children() {
+				requests[e.name] = true
+			}
 		}
 	}
 	for _, r := range top.get("requests").children() {

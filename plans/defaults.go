@@ -22,7 +22,7 @@ func (l *loader) computeDefaults(top *item) {
 	for _, st := range top.get("stages").all() {
 		for _, kind := range []string{"warmup", "load"} {
 			w := st.get(kind)
-			if only := theOnly(top.get("requests")); only != "" {
+			if only := theOnly(top.get("requests")); only != "" && !w.has("mix") {
 				l.setDefault(w, "request", only)
 			}
 			l.setDefault(w, "max_in_flight", strconv.Itoa(inFlight(peak(w), w.get("timeout").duration())))

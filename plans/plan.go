@@ -213,8 +213,9 @@ type ReferencePoint struct {
 
 // A Warmup sends load whose samples are thrown away, but counted.
 type Warmup struct {
-	Request     *Request
-	Rate        float64 // arrivals per second
+	Request     *Request   // the first of a mix
+	Mix         []Weighted // requests that arrivals draw from; nil: all send Request
+	Rate        float64    // arrivals per second
 	Until       Until
 	MaxInFlight int
 	Timeout     time.Duration
@@ -258,7 +259,8 @@ const (
 
 // A Load offers requests at a declared rate, whatever the target does (open model).
 type Load struct {
-	Request     *Request
+	Request     *Request   // the first of a mix
+	Mix         []Weighted // requests that arrivals draw from; nil: all send Request
 	Arrivals    Arrivals
 	Seed        uint64
 	Profile     []Segment // at least one
@@ -268,6 +270,30 @@ type Load struct {
 	TimeoutFrom TimeoutFrom
 	Drain       time.Duration // after the last arrival, for what is still in flight
 	Connecting
+}
+
+// A Weighted is a request of a mix.
+type Weighted struct {
+	*Request
+	Weight int // of the sum of all weights
+}
+
+// Share is the share of the arrivals that a request of the stage gets, on the average; 0 when the stage does not send it.
+func (l *Load) Share(request string) float64 {
+	if l.Mix == nil {
+		if l.Request != nil && l.Request.Name == request {
+			return 1
+		}
+		return 0
+	}
+	sum, own := 0, 0
+	for _, w := range l.Mix {
+		sum += w.Weight
+		if w.Name == request {
+			own = w.Weight
+		}
+	}
+	return float64(own) / float64(sum)
 }
 
 // Duration is the planned length of the profile, without the drain.
@@ -309,6 +335,7 @@ type Metric struct {
 	Quantile float64 // 0 to 1, for Quantile
 	Stat     string  // for Time: "mean", "min", "max", "p50", "p90" or "p99"
 	Target   string  // for CPU and RSS: a target's name
+	Request  string  // of a load stage's metric: only of this request; "": of all
 	Size     int     // for Time
 }
 

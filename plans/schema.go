@@ -22,7 +22,8 @@ var (
 	startShape = &shape{noun: "a command like ./server --listen ${address}, or a list of its words", scalar: startScalar,
 		list: &shape{noun: "text", scalar: wordScalar}, some: true}
 	slosShape = &shape{noun: "a list of assertions like p99 < 150ms", some: true,
-		list: &shape{noun: "an assertion like p99 < 150ms", scalar: textScalar, open: true}}
+		list: &shape{noun: "an assertion like p99 < 150ms", scalar: textScalar, open: true, names: freeNames, some: true,
+			each: &shape{noun: "an assertion like p99 < 150ms", scalar: textScalar, open: true}}}
 )
 
 var root = &shape{noun: "a plan", keys: []key{
@@ -190,8 +191,13 @@ var connectingKeys = []key{
 		doc: "Connections to each host: opened before the first arrival, used in turn, opened again when they end, and never more than these. An arrival that finds none free waits for one of its host, in order and with its intended time kept, as at `max_in_flight`, or is dropped by `at_max: drop`."},
 }
 
+var mixKey = key{name: "mix", example: "{home: 9, search: 1}", aka: []string{"requests", "scenarios", "weights", "weighted"},
+	doc:   "Requests of one target by name, with whole weights: each arrival draws one at random (by `seed`). The report and [assertions](slo.md) have each apart. Instead of `request`.",
+	shape: &shape{noun: "a map of requests to weights", names: freeNames, some: true, each: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000000"}}}
+
 var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}", keys: []key{
 	{name: "request", shape: nameShape, told: "the only request", example: "home", doc: "Name of the request to send."},
+	mixKey,
 	{name: "rate", required: true, shape: rateShape, example: "50/s", aka: []string{"rps", "qps"}, doc: "Arrivals per second, minute or hour, evenly spaced."},
 	{name: "until", told: "`steady`, unless `for` is given", example: "steady", doc: "`steady` ends it when the times no longer change.",
 		shape: &shape{noun: "steady", scalar: textScalar, rule: "oneof=steady"}},
@@ -205,6 +211,7 @@ var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}",
 
 var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []key{
 	{name: "request", shape: nameShape, told: "the only request", example: "home", doc: "Name of the request to send."},
+	mixKey,
 	{name: "arrivals", def: "uniform", example: "poisson", doc: "`uniform` is evenly spaced, `poisson` comes at random as independent users do.",
 		shape: &shape{noun: "uniform or poisson", scalar: textScalar, rule: "oneof=uniform poisson"}},
 	{name: "rate", shape: rateShape, example: "250/s", aka: []string{"rps", "qps", "arrival_rate"}, doc: "Arrivals per second, minute or hour, the total over all hosts. With `for`, instead of `profile`."},

@@ -31,7 +31,12 @@ func (e *SLOError) Error() string {
 func ParseSLO(text string) (SLO, error) {
 	p := &sloParser{text: strings.TrimRight(text, " \t\r\n")}
 	s := SLO{Text: strings.TrimSpace(text)}
+	request := p.scope()
 	s.Metric = p.metric()
+	if request != "" && p.err == nil && !scoped(s.Metric.Kind) {
+		p.fail(0, "metric that is not one of a request", quote(s.Metric.String()), "p99, max, mean, error_rate, success, failed, dropped or throughput", "")
+	}
+	s.Metric.Request = request
 	s.Op = p.operator()
 	p.limit(&s)
 	p.end()
@@ -78,6 +83,27 @@ var (
 	sloOperator = regexp.MustCompile(`^[<>=!≤≥≠~]+`)
 	quantile    = regexp.MustCompile(`^p([0-9]+(?:\.[0-9]+)?)$`)
 )
+
+// isMetric reports whether a text is a metric and no more.
+func isMetric(text string) bool {
+	p := &sloParser{text: text}
+	p.metric()
+	return text != "" && p.err == nil && p.at == len(text)
+}
+
+var sloScope = regexp.MustCompile(`^[ \t]*[a-z0-9][a-z0-9._-]*[ \t]*:[ \t]`)
+
+// scope takes the request that the assertion is about: "get-ranking: ".
+func (p *sloParser) scope() string {
+	text := p.take(sloScope)
+	name, _, _ := strings.Cut(text, ":")
+	return strings.TrimSpace(name)
+}
+
+// scoped tells whether a metric can be that of one request.
+func scoped(k MetricKind) bool {
+	return !slices.Contains([]MetricKind{CPU, RSS, Time, Slope, Growth, AllocBytes}, k)
+}
 
 const wantMetric = "a metric like p99, error_rate or throughput"
 
@@ -273,6 +299,11 @@ func (p *sloParser) sane(s *SLO) {
 
 // String is the metric in the words of an assertion: "p99", "service p50", "cpu(predictor)", "time[size=1000] p50".
 func (m Metric) String() string {
+	if m.Request != "" {
+		name := m.Request
+		m.Request = ""
+		return name + ": " + m.String()
+	}
 	var text string
 	switch m.Kind {
 	case Quantile:

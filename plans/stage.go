@@ -118,7 +118,8 @@ func (l *loader) sizes(it *item) []int {
 }
 
 func (l *loader) warmup(it *item, p *Plan) *Warmup {
-	w := &Warmup{Request: l.requestOf(it, p), Rate: it.get("rate").perSecond(), Timeout: it.get("timeout").duration(),
+	request, mix := l.requestsOf(it, p)
+	w := &Warmup{Request: request, Mix: mix, Rate: it.get("rate").perSecond(), Timeout: it.get("timeout").duration(),
 		TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), MaxInFlight: int(it.get("max_in_flight").integer()), Connecting: l.connecting(it)}
 	for _, k := range []string{"until", "at_most"} {
 		if it.has("for") && it.has(k) {
@@ -133,7 +134,8 @@ func (l *loader) warmup(it *item, p *Plan) *Warmup {
 }
 
 func (l *loader) loadWork(it *item, p *Plan) *Load {
-	return &Load{Request: l.requestOf(it, p), Arrivals: Arrivals(it.get("arrivals").value()), Seed: uint64(it.get("seed").integer()),
+	request, mix := l.requestsOf(it, p)
+	return &Load{Request: request, Mix: mix, Arrivals: Arrivals(it.get("arrivals").value()), Seed: uint64(it.get("seed").integer()),
 		Profile: l.profile(it), MaxInFlight: int(it.get("max_in_flight").integer()), AtMax: AtMax(it.get("at_max").value()),
 		Timeout: it.get("timeout").duration(), TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), Drain: it.get("drain").duration(), Connecting: l.connecting(it)}
 }
@@ -156,6 +158,35 @@ func (l *loader) connecting(it *item) Connecting {
 		l.fault(n.fault("a connection for each request", n.quoted(), "2 or more", "write keep_alive: false"))
 	}
 	return c
+}
+
+// requestsOf finds the request that a load stage sends, or those of its mix, whose first is request.
+func (l *loader) requestsOf(it *item, p *Plan) (request *Request, mix []Weighted) {
+	m := it.get("mix")
+	switch {
+	case !it.has("mix"):
+		return l.requestOf(it, p), nil
+	case it.has("request"):
+		l.fault(firstOf(m, it).fault("two ways to say what is sent", "request and mix", "one of them", ""))
+		return nil, nil
+	}
+	for _, e := range m.children() {
+		i := slices.IndexFunc(p.Requests, func(q *Request) bool { return q.Name == e.name })
+		switch {
+		case i < 0 && l.requests != nil && !slices.Contains(l.requests, e.name):
+			l.fault(Problem{Pos: e.keyPos, Path: e.path, What: "unknown request", Got: quote(e.name), Want: orNothing(l.requests), Hint: didYouMean(e.name, l.requests)})
+		case i < 0:
+		case mix != nil && p.Requests[i].Target != mix[0].Target && p.Requests[i].Target != nil && mix[0].Target != nil:
+			l.fault(Problem{Pos: e.keyPos, Path: e.path, What: "request to another target", Got: quote(p.Requests[i].Target.Name),
+				Want: quote(mix[0].Target.Name) + ", as " + mix[0].Name, Hint: "a mix goes to one target"})
+		default:
+			mix = append(mix, Weighted{p.Requests[i], int(e.number)})
+		}
+	}
+	if mix == nil {
+		return nil, nil
+	}
+	return mix[0].Request, mix
 }
 
 // requestOf finds the request that a stage sends.

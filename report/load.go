@@ -10,7 +10,11 @@ import (
 
 // loadLines sum a load stage up in sentences: what was offered and what became of it.
 func loadLines(l *result.Load) []string {
-	lines := []string{fmt.Sprintf("Request %s to target %s: %s arrivals, %s offered for %s (planned: %s in %s), throughput %s.",
+	what := "Request "
+	if len(l.Requests) > 0 {
+		what = "Mix of "
+	}
+	lines := []string{fmt.Sprintf(what+"%s to target %s: %s arrivals, %s offered for %s (planned: %s in %s), throughput %s.",
 		orText(l.Request, na), orText(l.Target, na), orText(l.Arrivals, "unknown"), perSecond(l.OfferedPerS), span(l.DurationNS),
 		counted(l.Planned, "request"), span(l.PlannedNS), perSecond(l.ThroughputPerS))}
 	return append(lines, conservation(l.Counts))
@@ -41,6 +45,9 @@ func loadParts(l *result.Load, st *result.Stage, file string) []part {
 		return warmupParts(l, st, file)
 	}
 	parts := []part{responsePart(l, st, file)}
+	if len(l.Requests) > 0 {
+		parts = append(parts, mixPart(l))
+	}
 	if len(l.Segments) > 0 {
 		parts = append(parts, segmentPart(l))
 	}
@@ -220,6 +227,24 @@ func shareOf(k, n int64) string {
 		return na
 	}
 	return percent(float64(k) / float64(n))
+}
+
+// mixPart has each request of a mix apart, so that none hides in the total.
+func mixPart(l *result.Load) part {
+	p := part{Title: "Requests of the mix"}
+	t := table{Caption: "Requests of the mix, response times", Cols: []column{{"Request", false}, {"Share", true}, {"Offered", true}, {"Completed", true}, {"Failed", true},
+		{"p50", true}, {"p90", true}, {"p99", true}, {"Most", true}}}
+	for _, r := range l.Requests {
+		sub := ""
+		if len(r.Errors) > 0 {
+			sub = "mostly " + r.Errors[0].Kind + ": " + r.Errors[0].Example
+		}
+		d := r.Response
+		t.Rows = append(t.Rows, []cell{{Text: r.Request, Sub: sub}, {Text: shareOf(r.Offered, l.Offered)}, {Text: count(r.Offered)}, {Text: count(r.Completed)}, {Text: count(r.Failed)},
+			{Text: columnOf(d, d.P50NS)}, {Text: columnOf(d, d.P90NS)}, {Text: columnOf(d, d.P99NS)}, {Text: columnOf(d, d.MaxNS)}})
+	}
+	p.Tables = append(p.Tables, t)
+	return p
 }
 
 func networkPart(l *result.Load) part {

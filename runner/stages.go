@@ -44,7 +44,17 @@ func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, rec *res
 			return true
 		},
 	}
+	cfg.Mix = shares(l.Mix)
 	return r.offer(ctx, cfg, l.Profile, l.Arrivals, l.Seed, rec)
+}
+
+// shares are the requests of a mix as the engine takes them.
+func shares(mix []plans.Weighted) []load.Share {
+	var all []load.Share
+	for _, w := range mix {
+		all = append(all, load.Share{Request: w.Request, Weight: w.Weight})
+	}
+	return all
 }
 
 func (r *run) warmup(ctx context.Context, st *plans.Stage, w *plans.Warmup, rec *result.Stage) error {
@@ -54,7 +64,7 @@ func (r *run) warmup(ctx context.Context, st *plans.Stage, w *plans.Warmup, rec 
 	}
 	var medians []float64
 	cfg := load.Config{
-		Request: w.Request, MaxInFlight: w.MaxInFlight, AtMax: plans.Wait, Timeout: w.Timeout, TimeoutFrom: w.TimeoutFrom, Drain: w.Timeout,
+		Request: w.Request, Mix: shares(w.Mix), MaxInFlight: w.MaxInFlight, AtMax: plans.Wait, Timeout: w.Timeout, TimeoutFrom: w.TimeoutFrom, Drain: w.Timeout,
 		KeepAlive: w.KeepAlive, RequestsPerConnection: w.RequestsPerConnection, Connections: w.Connections, TickEvery: warmTick,
 		OnTick: func(t load.Tick) bool {
 			r.opt.Events(LoadProgress{Stage: st, Elapsed: t.At, Planned: w.Until.AtMost, Tick: t})

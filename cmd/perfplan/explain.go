@@ -103,13 +103,13 @@ func until(u plans.Until) string {
 }
 
 func explainWarmup(w io.Writer, u *plans.Warmup) {
-	fmt.Fprintf(w, "  request   %s to %s\n", u.Request.Name, u.Request.Target.Name)
+	fmt.Fprint(w, sentBy(u.Request, u.Mix))
 	fmt.Fprintf(w, "  load      %s, %s; its samples are thrown away\n", rate(u.Rate), until(u.Until))
 	fmt.Fprintf(w, "  requests  %s\n", effortOf(u).requests())
 }
 
 func explainLoad(w io.Writer, l *plans.Load, g glyphs) {
-	fmt.Fprintf(w, "  request   %s to %s\n", l.Request.Name, l.Request.Target.Name)
+	fmt.Fprint(w, sentBy(l.Request, l.Mix))
 	fmt.Fprintf(w, "  arrivals  %s, at most %d in flight (%s), timeout %s\n", l.Arrivals, l.MaxInFlight, atMax(l.AtMax), length(l.Timeout))
 	fmt.Fprintf(w, "  time      %s, then up to %s for what is in flight\n", length(l.Duration()), length(l.Drain))
 	about := ""
@@ -127,6 +127,19 @@ func explainLoad(w io.Writer, l *plans.Load, g glyphs) {
 		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.Name, length(s.Over), whole(s.Planned()))
 	}
 	t.Flush()
+}
+
+// sentBy says which request a stage sends, or which ones with their shares.
+func sentBy(r *plans.Request, mix []plans.Weighted) string {
+	if mix == nil {
+		return fmt.Sprintf("  request   %s to %s\n", r.Name, r.Target.Name)
+	}
+	l := plans.Load{Mix: mix}
+	var parts []string
+	for _, w := range mix {
+		parts = append(parts, fmt.Sprintf("%s %.3g%%", w.Name, 100*l.Share(w.Name)))
+	}
+	return fmt.Sprintf("  mix       %s, to %s\n", strings.Join(parts, ", "), r.Target.Name)
 }
 
 func atMax(m plans.AtMax) string {
@@ -160,11 +173,19 @@ func samplesOf(s plans.SLO, work plans.Work) (samples, needed string) {
 		if k := s.Metric.Kind; k == plans.CPU || k == plans.RSS {
 			return "one a second", needed
 		}
-		if len(w.Profile) == 1 {
+		least := slices.MinFunc(w.Profile, func(a, b plans.Segment) int { return cmp.Compare(a.Planned(), b.Planned()) })
+		share, of := 1.0, ""
+		if r := s.Metric.Request; r != "" {
+			share, of = w.Share(r), "about "
+		}
+		if len(w.Profile) == 1 && share == 1 {
 			return effortOf(w).requests(), needed
 		}
-		least := slices.MinFunc(w.Profile, func(a, b plans.Segment) int { return cmp.Compare(a.Planned(), b.Planned()) })
-		return whole(least.Planned()) + " in " + least.Name, needed
+		samples = of + whole(least.Planned()*share)
+		if len(w.Profile) > 1 {
+			samples += " in " + least.Name
+		}
+		return samples, needed
 	}
 	return effortOf(work).requests(), needed
 }

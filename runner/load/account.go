@@ -16,27 +16,23 @@ import (
 // its memory does not grow with the length of the run, but for the series: some
 // 150 bytes a second.
 type account struct {
-	cfg     *Config
-	cursor  *schedule.Cursor // next arrival to count as offered
-	total   result.Counts
-	segment int // of the arrival counted last
+	part   // all of it
+	cfg    *Config
+	cursor *schedule.Cursor // next arrival to count as offered
+	mix    *mix
+	parts  []*part // of the requests of a mix; nil: there is none
 
-	segments []*segmentAccount
-	hosts    []*hostAccount
-	times    *times
-	failed   *hist.Hist // response times of failures other than timeouts
-	first    *hist.Hist
-	connect  *hist.Hist
-	tls      *hist.Hist
-	phases   phases
-	wire     result.Wire
-	status   [1000]int64 // by code
-	errors   map[errorKey]*result.Error
-	capped   int64
-	late     int64   // requests with a dispatch lag above lateFrom
-	held     float64 // request·ns that those took that were sent, from the send to the end
-	series   *series
-	spare    *spareHists
+	hosts   []*hostAccount
+	first   *hist.Hist
+	connect *hist.Hist
+	tls     *hist.Hist
+	phases  phases
+	wire    result.Wire
+	capped  int64
+	late    int64   // requests with a dispatch lag above lateFrom
+	held    float64 // request·ns that those took that were sent, from the send to the end
+	series  *series
+	spare   *spareHists
 
 	last     result.Counts // total at the last tick
 	lastAt   int64
@@ -148,61 +144,45 @@ type hostAccount struct {
 	censored censored
 }
 
-func newAccount(cfg *Config) *account {
+func newAccount(cfg *Config, m *mix) *account {
 	a := &account{
-		cfg: cfg, cursor: cfg.Schedule.Cursor(), spare: &spareHists{},
-		failed: hist.New(), first: hist.New(), connect: hist.New(), tls: hist.New(), tickHist: hist.New(),
-		errors: map[errorKey]*result.Error{},
+		cfg: cfg, cursor: cfg.Schedule.Cursor(), mix: m, spare: &spareHists{},
+		first: hist.New(), connect: hist.New(), tls: hist.New(), tickHist: hist.New(),
 	}
-	a.times = newTimes(a.spare)
+	a.part = newPart(cfg, a.spare)
+	for range cfg.Mix {
+		p := newPart(cfg, a.spare)
+		a.parts = append(a.parts, &p)
+	}
 	a.phases = newPhases(cfg.Hosts)
 	a.series = newSeries(cfg.Schedule.Duration(), a.spare)
-	for i, span := range cfg.Schedule.Segments() {
-		kind := ""
-		if i < len(cfg.Kinds) {
-			kind = cfg.Kinds[i]
-		}
-		a.segments = append(a.segments, newSegmentAccount(span, kind, cfg.LimitsNS))
-	}
 	for range cfg.Hosts {
 		a.hosts = append(a.hosts, &hostAccount{response: hist.New(), censored: -1})
 	}
 	return a
 }
 
-// offer counts arrivals as offered up to due of them.
-func (a *account) offer(due int64) {
+// offered counts arrivals as offered up to due of them.
+func (a *account) offered(due int64) {
 	for a.total.Offered < due {
 		index := a.cursor.Index()
 		offset, segment, _ := a.cursor.Next()
-		a.total.Offered++
 		a.hosts[index%int64(len(a.hosts))].counts.Offered++
-		for a.segment < segment {
-			a.sealSegment()
+		if segment > a.segment {
+			for _, p := range a.parts {
+				p.sealTo(segment, a.spare)
+			}
 		}
-		a.segments[segment].offer(int64(offset), a.spare)
+		a.part.offer(int64(offset), segment, a.spare)
+		if a.parts != nil {
+			a.parts[a.mix.number(index)].offer(int64(offset), segment, a.spare)
+		}
 		a.series.offer(int64(offset))
 	}
 }
 
-// sealSegment says that no more arrivals come for the segment.
-func (a *account) sealSegment() {
-	seg := a.segments[a.segment]
-	seg.sealed = true
-	a.closeSegment(seg)
-	a.segment++
-}
-
-func (a *account) closeSegment(seg *segmentAccount) {
-	if seg.finished() {
-		seg.times.settle()
-		a.times.merge(seg.times)
-		seg.close(a.spare)
-	}
-}
-
-// add brings samples to account. Their arrivals were counted by offer.
-func (a *account) add(samples []sample) {
+// ended brings samples to account. Their arrivals were counted by offered.
+func (a *account) ended(samples []sample) {
 	for i := range samples {
 		s := &samples[i]
 		if s.outcome == opened {
@@ -223,15 +203,15 @@ func (a *account) add(samples []sample) {
 func (a *account) addEnd(s *sample) {
 	host := a.hosts[s.host]
 	s.waitedOut = s.outcome == timedOut && a.cfg.TimeoutFrom == plans.FromIntended && s.waiting > s.end-s.sent
-	count(&a.total, s)
 	count(&host.counts, s)
 	if s.capped {
 		a.capped++
 	}
-	seg := a.segments[s.segment]
-	seg.add(s, a.cfg.LimitsNS)
+	a.part.add(s, a.cfg.LimitsNS, a.spare)
+	if a.parts != nil {
+		a.parts[a.mix.number(s.index)].add(s, a.cfg.LimitsNS, a.spare)
+	}
 	a.series.add(s)
-	a.closeSegment(seg)
 	if s.outcome == dropped {
 		return
 	}
@@ -242,7 +222,6 @@ func (a *account) addEnd(s *sample) {
 	response := s.end - s.intended
 	switch s.outcome {
 	case failed:
-		a.failed.Record(response)
 	default:
 		if len(a.hosts) > 1 { // else it is the total
 			host.response.Record(response)
@@ -255,9 +234,6 @@ func (a *account) addEnd(s *sample) {
 		}
 	}
 	a.addWire(s)
-	if s.fail != nil {
-		a.addError(s.fail)
-	}
 }
 
 func (a *account) addWire(s *sample) {
@@ -271,19 +247,6 @@ func (a *account) addWire(s *sample) {
 		a.first.Record(s.first - s.sent)
 	}
 	a.phases.add(s)
-	if s.status > 0 {
-		a.status[s.status]++
-	}
-}
-
-func (a *account) addError(f *failure) {
-	key := errorKey{f.kind, f.class()}
-	e := a.errors[key]
-	if e == nil {
-		e = &result.Error{Kind: key.kind, Class: key.class, Example: clipText(f.text)}
-		a.errors[key] = e
-	}
-	e.Count++
 }
 
 // count adds one end to c. Offered is counted when an arrival comes due.

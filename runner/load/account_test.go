@@ -15,7 +15,7 @@ import (
 // feed brings the whole schedule to account, as fast as can be; of gives the end of an arrival.
 func feed(t *testing.T, cfg *Config, of func(j job) sample) *result.Load {
 	t.Helper()
-	a := newAccount(cfg)
+	a := newAccount(cfg, nil)
 	cursor, batch := cfg.Schedule.Cursor(), []sample(nil)
 	var end runEnd
 	for {
@@ -27,8 +27,8 @@ func feed(t *testing.T, cfg *Config, of func(j job) sample) *result.Load {
 		s := of(job{index: index, intended: int64(offset), segment: int32(segment), host: int32(index % int64(len(cfg.Hosts)))})
 		end.drained = max(end.drained, s.end)
 		if batch = append(batch, s); len(batch) == 1000 || index == cfg.Schedule.Len()-1 {
-			a.offer(index + 1)
-			a.add(batch)
+			a.offered(index + 1)
+			a.ended(batch)
 			batch = batch[:0]
 		}
 	}

@@ -83,7 +83,7 @@ func BenchmarkAccount(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	a := newAccount(&Config{Hosts: []Host{{Address: "a"}}, Request: &plans.Request{}, Schedule: s, LimitsNS: []int64{150e6}, OnTick: func(Tick) bool { return true }})
+	a := newAccount(&Config{Hosts: []Host{{Address: "a"}}, Request: &plans.Request{}, Schedule: s, LimitsNS: []int64{150e6}, OnTick: func(Tick) bool { return true }}, nil)
 	batch := make([]sample, 4096)
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -94,7 +94,7 @@ func BenchmarkAccount(b *testing.B) {
 			batch[i] = sample{job: job{index: int64(from + i), intended: at}, sent: at + 300, end: at + 60_000 + int64(i*97)%50_000, first: at + 50_000, status: 200,
 				attempts: 1, reused: 1, bytesOut: 100, bytesIn: 200, bodyBytes: 5}
 		}
-		a.offer(int64(from + n))
-		a.add(batch[:n])
+		a.offered(int64(from + n))
+		a.ended(batch[:n])
 	}
 }

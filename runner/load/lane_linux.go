@@ -28,6 +28,7 @@ const (
 // opens when it has none.
 type lane struct {
 	sample // of the request under way
+	kind   *kind
 	loop   *loop
 	slot   int32
 	gen    int32 // of the connection: events of one before are void
@@ -250,10 +251,12 @@ func metItself(fd int, peer unix.Sockaddr) bool {
 // send writes the request of the lane's arrival.
 func (l *loop) send(ln *lane) {
 	ln.state, ln.sendErr, ln.pieces = laneSending, nil, 0
-	ln.req, _ = l.render.render(ln.req, int(ln.to), ln.index)
+	k := l.mix.of(ln.index)
+	ln.kind = k
+	ln.req, _ = k.render.render(ln.req, int(ln.to), ln.index)
 	ln.out = ln.req
-	ln.resp.known = &l.heads[ln.to]
-	ln.resp.reset(l.method == "HEAD", l.check.needBody)
+	ln.resp.known = &l.heads[int(ln.to)*len(l.mix.kinds)+int(k.number)]
+	ln.resp.reset(k.Method == "HEAD", k.check.needBody)
 	l.flush(ln)
 }
 
@@ -375,7 +378,7 @@ func (l *loop) answered(ln *lane, clean bool, at int64) {
 	ln.status, ln.bodyBytes = int32(ln.resp.status), ln.resp.bodyBytes
 	keep := clean && ln.resp.keepAlive && l.keepAlive && ln.used != l.cfg.RequestsPerConnection && ln.sendErr == nil && len(ln.out) == 0 && !ln.wire.waits() &&
 		!l.outdated(ln.to, ln.spot)
-	l.finish(ln, l.check.check(&ln.resp), keep, at)
+	l.finish(ln, ln.kind.check.check(&ln.resp), keep, at)
 }
 
 // broken ends the request at the end of the stream, which may complete the answer.

@@ -47,8 +47,9 @@ const (
 
 // Config is what to send, when, and within which bounds.
 type Config struct {
-	Hosts    []Host // from Resolve; arrival i goes to host i mod len(Hosts)
-	Request  *plans.Request
+	Hosts    []Host         // from Resolve; arrival i goes to host i mod len(Hosts)
+	Request  *plans.Request // of all arrivals, unless there is a Mix
+	Mix      []Share        // requests of one target that arrivals draw from; the record has each of them apart
 	Schedule *schedule.Schedule
 	Kinds    []string       // per segment of Schedule: ramp, hold or step; for the record, may be nil
 	Arrivals plans.Arrivals // as Schedule was made; for the record
@@ -107,21 +108,18 @@ type engine struct {
 	base    time.Time // the run's time 0
 	hosts   []Host
 	places  []atomic.Pointer[place]
-	method  string
 	timeout time.Duration
 
-	redirects                 int
-	keepAlive, expectContinue bool
-	render                    *renderer
-	check                     *checker
-	ledger                    *ledger
-	mail                      *mailbox
-	account                   *account
-	path                      path
-	names                     *refresher // nil: none
-	name, reason              string     // of the path, and why it is this one
-	pace                      pacing
-	loops                     int // threads of the event loop; 0: none
+	keepAlive    bool
+	mix          *mix
+	ledger       *ledger
+	mail         *mailbox
+	account      *account
+	path         path
+	names        *refresher // nil: none
+	name, reason string     // of the path, and why it is this one
+	pace         pacing
+	loops        int // threads of the event loop; 0: none
 
 	halt   chan struct{} // closed: the offering ends
 	halted atomic.Bool
@@ -194,7 +192,7 @@ func newEngine(cfg Config) (*engine, error) {
 	switch {
 	case len(cfg.Hosts) == 0:
 		return nil, errors.New("load: no hosts to send to")
-	case cfg.Request == nil || cfg.Schedule == nil:
+	case cfg.Request == nil && len(cfg.Mix) == 0 || cfg.Schedule == nil:
 		return nil, errors.New("load: no request or no schedule")
 	case cfg.MaxInFlight < 1:
 		return nil, fmt.Errorf("load: got max_in_flight %d, want 1 or more", cfg.MaxInFlight)
@@ -214,8 +212,7 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, fmt.Errorf("load: got timeout_from %q, want sent or intended", cfg.TimeoutFrom)
 	}
 	e := &engine{
-		cfg: cfg, hosts: cfg.Hosts, method: cfg.Request.Method, timeout: cfg.Timeout,
-		redirects: cfg.Request.Redirects, keepAlive: cfg.KeepAlive, expectContinue: cfg.Request.ExpectContinue,
+		cfg: cfg, hosts: cfg.Hosts, timeout: cfg.Timeout, keepAlive: cfg.KeepAlive,
 		ledger: newLedger(cfg.Schedule, len(cfg.Hosts), cfg.MaxInFlight, cfg.AtMax == plans.Drop),
 		mail:   newMailbox(), halt: make(chan struct{}),
 	}
@@ -226,18 +223,15 @@ func newEngine(cfg Config) (*engine, error) {
 	if cfg.Connections > 0 {
 		e.ledger.boundHosts(cfg.Schedule, cfg.Connections)
 	}
-	e.account = newAccount(&e.cfg)
 	e.places = make([]atomic.Pointer[place], len(e.hosts))
 	for i := range e.hosts {
 		e.places[i].Store(&place{addresses: []string{e.hosts[i].Address}})
 	}
 	var err error
-	if e.render, err = newRenderer(cfg.Request, cfg.Hosts, cfg.KeepAlive); err != nil {
+	if e.mix, err = newMix(&e.cfg); err != nil {
 		return nil, err
 	}
-	if e.check, err = newChecker(cfg.Request.Expect); err != nil {
-		return nil, fmt.Errorf("request %q: %w", cfg.Request.Name, err)
-	}
+	e.account = newAccount(&e.cfg, e.mix)
 	return e, e.choosePath()
 }
 
@@ -331,8 +325,8 @@ func (e *engine) stopOffering() {
 func (e *engine) settle() {
 	samples := e.mail.take() // before the state, so that all are of arrivals counted there
 	expired := e.ledger.takeExpired()
-	e.account.offer(e.ledger.state().due)
-	e.account.add(samples)
+	e.account.offered(e.ledger.state().due)
+	e.account.ended(samples)
 	e.drop(expired)
 }
 
@@ -342,7 +336,7 @@ func (e *engine) drop(jobs []job) {
 	for i, j := range jobs {
 		samples[i] = sample{job: j, outcome: dropped}
 	}
-	e.account.add(samples)
+	e.account.ended(samples)
 }
 
 // end ends all that is still going on.

@@ -49,7 +49,7 @@ type loop struct {
 	wall   wallClock
 	sleep  pacer
 	peers  []remote    // of the hosts
-	heads  []knownHead // of their answers
+	heads  []knownHead // of their answers, by request
 
 	offering bool
 	share    *schedule.Cursor // of the arrivals to wake for
@@ -104,7 +104,7 @@ func newLoop(e *engine) (path, string, error) {
 	queue := newQueue[*lane](e.ledger, n)
 	for i := range n {
 		l := &loop{engine: e, number: i, group: group, queue: queue, offering: true,
-			heads: make([]knownHead, len(e.hosts)), buf: make([]byte, largeRead), left: make(chan struct{})}
+			heads: make([]knownHead, len(e.hosts)*len(e.mix.kinds)), buf: make([]byte, largeRead), left: make(chan struct{})}
 		for k, h := range e.hosts { // for each loop: a call to connect writes to the address
 			a, err := socketAddress(h.Address)
 			if err != nil {
@@ -209,9 +209,9 @@ func enoughTurns(n int) {
 // beyondLoop names what the event loop does not do.
 func beyondLoop(e *engine) string {
 	switch {
-	case e.redirects > 0:
+	case e.mix.redirects():
 		return "the event loop does not follow redirects"
-	case e.expectContinue:
+	case e.mix.expectContinue():
 		return "the event loop does not wait for 100 (Continue)"
 	}
 	return ""

@@ -22,7 +22,7 @@ func TestMemoryOfADay(t *testing.T) { // not beside others: it looks at the heap
 	const rate = 2
 	const stallFrom, stallTo = 5 * time.Hour, 5*time.Hour + 20*time.Minute
 	cfg := plainConfig(t, hold(rate, 24*time.Hour))
-	a := newAccount(cfg)
+	a := newAccount(cfg, nil)
 	var l level
 	cursor := cfg.Schedule.Cursor()
 	var late []sample // in the order of their ends
@@ -39,7 +39,7 @@ func TestMemoryOfADay(t *testing.T) { // not beside others: it looks at the heap
 		index := cursor.Index()
 		offset, segment, _ := cursor.Next()
 		j, now := job{index: index, intended: int64(offset), segment: int32(segment)}, int64(offset)
-		a.offer(index + 1)
+		a.offered(index + 1)
 		l.move(now, 1, 0)
 		switch stalled := offset > stallFrom && offset < stallTo; {
 		case stalled:
@@ -50,13 +50,13 @@ func TestMemoryOfADay(t *testing.T) { // not beside others: it looks at the heap
 			late = append(late, end(j, int64(time.Minute), timedOut))
 			timeouts++
 		default:
-			a.add([]sample{end(j, 1e6+index%1000*1e4, completed)})
+			a.ended([]sample{end(j, 1e6+index%1000*1e4, completed)})
 		}
 		n := 0
 		for n < len(late) && late[n].end <= now {
 			n++
 		}
-		a.add(late[:n])
+		a.ended(late[:n])
 		if late = late[n:]; len(late) == 0 {
 			late = nil
 		}
@@ -64,7 +64,7 @@ func TestMemoryOfADay(t *testing.T) { // not beside others: it looks at the heap
 			looks = append(looks, lookAt(a, &l, offset))
 		}
 	}
-	a.add(late)
+	a.ended(late)
 	first, last := looks[2], looks[len(looks)-1]
 	if grown := last.heap - first.heap; grown > last.known-first.known+1<<20 {
 		t.Errorf("the heap grew by %d bytes from %v to %v, want the %d of rows and intervals: %+v", grown, first.at, last.at, last.known-first.known, looks)

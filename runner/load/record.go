@@ -5,40 +5,32 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/perfplan/perfplan/runner/result"
 )
 
 // record closes everything and returns the record of the run.
 func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
-	for a.segment < len(a.segments) {
-		a.sealSegment()
-	}
+	a.sealTo(len(a.segments), a.spare)
 	a.series.seal(math.MaxInt64 / second)
 	cfg := a.cfg
 	l := &result.Load{
-		Counts: a.total, Request: cfg.Request.Name,
+		Counts: a.total, Request: cfg.name(),
 		Arrivals: string(cfg.Arrivals), Seed: cfg.Seed, MaxInFlight: cfg.MaxInFlight, AtMax: string(cfg.AtMax),
 		KeepAlive: cfg.KeepAlive, PerConnection: cfg.RequestsPerConnection, Connections: cfg.Connections, TimeoutNS: int64(cfg.Timeout), TimeoutFrom: string(cfg.TimeoutFrom),
 		Planned: cfg.Schedule.Len(), PlannedNS: int64(cfg.Schedule.Duration()),
 		DurationNS: end.offered, DrainNS: max(0, end.drained-end.offered),
 		FailedResponse: distribution(a.failed, -1, ""),
-		LimitsNS:       slices.Clone(cfg.LimitsNS), Wire: a.wire, Status: map[string]int64{},
+		LimitsNS:       slices.Clone(cfg.LimitsNS), Wire: a.wire, Status: a.statusCodes(),
 	}
-	if cfg.Request.Target != nil {
-		l.Target = cfg.Request.Target.Name
+	if t := cfg.first().Target; t != nil {
+		l.Target = t.Name
 	}
 	l.OfferedPerS = ratePerS(l.Offered, l.DurationNS)
 	l.Wire.Connect = distribution(a.connect, -1, "")
 	l.Wire.TLS = distribution(a.tls, -1, "")
 	l.Wire.FirstByte = distribution(a.first, -1, "")
 	a.phases.record(&l.Wire)
-	for code, n := range a.status {
-		if n > 0 {
-			l.Status[strconv.Itoa(code)] = n
-		}
-	}
 	l.Errors = a.errorList()
 	l.Hosts = a.hostList()
 	l.Audit = audit
@@ -92,16 +84,22 @@ func (a *account) recordTimes(l *result.Load) (err error) {
 }
 
 // recordParts fills in the segments, the series and the intervals.
-func (a *account) recordParts(l *result.Load, end runEnd) error {
-	for i, seg := range a.segments {
-		if seg.err != nil {
-			return seg.err
+func (a *account) recordParts(l *result.Load, end runEnd) (err error) {
+	cfg := a.cfg
+	if l.Segments, err = a.segmentRecords(a.spare, end.offered); err != nil {
+		return err
+	}
+	for i := range l.Segments {
+		if d := l.Segments[i].DurationNS; d > 0 {
+			l.Segments[i].MeanInFlight = end.level.area[i] / float64(d)
 		}
-		seg.cut(end.offered)
-		if d := seg.record.DurationNS; d > 0 {
-			seg.record.MeanInFlight = end.level.area[i] / float64(d)
+	}
+	for i, p := range a.parts {
+		r, err := p.record(cfg.Mix[i], a.spare, l)
+		if err != nil {
+			return err
 		}
-		l.Segments = append(l.Segments, seg.record)
+		l.Requests = append(l.Requests, r)
 	}
 	s := a.series
 	if end.drained > 0 {
@@ -121,9 +119,9 @@ func (a *account) recordParts(l *result.Load, end runEnd) error {
 	return s.err
 }
 
-func (a *account) errorList() []result.Error {
+func (p *part) errorList() []result.Error {
 	list := []result.Error{}
-	for _, e := range a.errors {
+	for _, e := range p.errors {
 		list = append(list, *e)
 	}
 	slices.SortFunc(list, func(x, y result.Error) int {

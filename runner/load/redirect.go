@@ -19,19 +19,19 @@ import (
 // request, so that load never reaches a third party.
 func (w *worker) follow(s *sample, req []byte, bodyAt int, deadline time.Time) *failure {
 	e := w.e
-	hop := hop{method: e.method, host: w.host, target: e.render.target(int(w.host), s.index)}
-	if e.render.sized {
+	hop := hop{method: w.kind.Method, host: w.host, target: w.kind.render.target(int(w.host), s.index)}
+	if w.kind.render.sized {
 		hop.body = req[bodyAt:]
 	}
 	for n := 0; isRedirect(&w.resp); n++ {
-		if n == e.redirects {
+		if n == w.kind.Redirects {
 			return &failure{kindRedirects, fmt.Sprintf("too many redirects: the answer after %d is another, to %s", n, clip(w.resp.location))}
 		}
-		if fail := hop.next(e.hosts, e.render.host, &w.resp); fail != nil {
+		if fail := hop.next(e.hosts, w.kind.render.host, &w.resp); fail != nil {
 			return fail
 		}
 		s.redirects++
-		next := hop.render(e.render.fields(int(hop.host), s.index))
+		next := hop.render(w.kind.render.fields(int(hop.host), s.index))
 		if fail := w.hop(s, &hop, next, deadline); fail != nil {
 			return fail
 		}
@@ -46,7 +46,7 @@ func (w *worker) hop(s *sample, h *hop, req []byte, deadline time.Time) *failure
 	if h.host == w.host {
 		return w.exchange(s, req, bodyAt, head, deadline)
 	}
-	guest := &worker{e: w.e, host: h.host, read: w.read}
+	guest := &worker{e: w.e, host: h.host, read: w.read, kind: w.kind}
 	defer guest.drop()
 	fail := guest.exchange(s, req, bodyAt, head, deadline)
 	w.resp, w.end = guest.resp, guest.end

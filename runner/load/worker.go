@@ -46,6 +46,7 @@ func (e *pool) stop() {
 type worker struct {
 	e    *pool
 	host int32
+	kind *kind    // of the request under way
 	conn *conn    // nil: not connected
 	jobs chan job // its next job, when it is idle; closed: no more
 
@@ -134,18 +135,20 @@ func (w *worker) request(s *sample) *failure {
 	e := w.e
 	deadline := e.base.Add(time.Duration(e.timeUp(s)))
 	var bodyAt int
-	w.req, bodyAt = e.render.render(w.req, int(w.host), s.index)
-	if fail := w.exchange(s, w.req, bodyAt, e.method == "HEAD", deadline); fail != nil {
+	k := e.mix.of(s.index)
+	w.kind = k
+	w.req, bodyAt = k.render.render(w.req, int(w.host), s.index)
+	if fail := w.exchange(s, w.req, bodyAt, k.Method == "HEAD", deadline); fail != nil {
 		return fail
 	}
-	if e.redirects > 0 && isRedirect(&w.resp) {
+	if k.Redirects > 0 && isRedirect(&w.resp) {
 		if fail := w.follow(s, w.req, bodyAt, deadline); fail != nil {
 			return fail
 		}
 	}
 	s.status = int32(w.resp.status)
 	s.bodyBytes = w.resp.bodyBytes
-	return e.check.check(&w.resp)
+	return k.check.check(&w.resp)
 }
 
 // exchange makes one request on the wire and reads its answer into w.resp.
@@ -155,7 +158,7 @@ func (w *worker) exchange(s *sample, req []byte, bodyAt int, head bool, deadline
 	if fail := w.connect(s, deadline); fail != nil {
 		return fail
 	}
-	w.resp.reset(head, e.check.needBody)
+	w.resp.reset(head, w.kind.check.needBody)
 	w.conn.SetDeadline(deadline)
 	before, used := s.bytesOut, w.conn.used > 0
 	w.conn.used++
@@ -197,7 +200,7 @@ func (w *worker) connect(s *sample, deadline time.Time) (fail *failure) {
 // transfer sends the request and reads the answer. Where the answer may come
 // before the request is sent whole, the body goes out beside the reading.
 func (w *worker) transfer(s *sample, req []byte, bodyAt int, deadline time.Time) *failure {
-	if w.e.expectContinue && bodyAt < len(req) {
+	if w.kind.ExpectContinue && bodyAt < len(req) {
 		return w.transferAfterContinue(s, req, bodyAt, deadline)
 	}
 	if len(req) > largeWrite {

@@ -122,7 +122,28 @@ func (c *checker) load(key string, l *Load) {
 		c.word(fmt.Sprintf("%s.errors[%d].class", key, i), e.Class, ClassTarget, ClassGenerator)
 		c.count(fmt.Sprintf("%s.errors[%d].count", key, i), e.Count)
 	}
-	for i, s := range l.Segments {
+	c.segments(key, l.Segments)
+	if len(l.Requests) == 0 {
+		return
+	}
+	var sum Counts
+	for i, r := range l.Requests {
+		part := fmt.Sprintf("%s.requests[%d]", key, i)
+		c.counts(part, r.Counts)
+		if len(r.Segments) != len(l.Segments) {
+			c.fault(part+".segments", "got %d, want %d as the stage has", len(r.Segments), len(l.Segments))
+		}
+		c.segments(part, r.Segments)
+		sum.Offered, sum.Sent, sum.Completed, sum.Failed = sum.Offered+r.Offered, sum.Sent+r.Sent, sum.Completed+r.Completed, sum.Failed+r.Failed
+	}
+	if sum.Offered != l.Offered || sum.Sent != l.Sent || sum.Completed != l.Completed || sum.Failed != l.Failed {
+		c.fault(key+".requests", "got %d offered, %d sent, %d completed and %d failed in all, want those of the stage: %d, %d, %d, %d",
+			sum.Offered, sum.Sent, sum.Completed, sum.Failed, l.Offered, l.Sent, l.Completed, l.Failed)
+	}
+}
+
+func (c *checker) segments(key string, list []Segment) {
+	for i, s := range list {
 		segment := fmt.Sprintf("%s.segments[%d]", key, i)
 		c.word(segment+".kind", s.Kind, "ramp", "hold", "step")
 		c.counts(segment, s.Counts)

@@ -76,12 +76,30 @@ type Load struct {
 	Errors    []Error          `json:"errors"`    // by descending count
 	Status    map[string]int64 `json:"status"`    // final status codes of answers, "200": 1234
 	Segments  []Segment        `json:"segments"`
+	Requests  []RequestLoad    `json:"requests,omitempty"` // of a mix, apart
 	Hosts     []Host           `json:"hosts"`
 	Wire      Wire             `json:"wire"`
 	DNS       *DNS             `json:"dns,omitempty"` // nil: names were looked up once
 	Series    []Second         `json:"series"`
 	Intervals []HistInterval   `json:"intervals,omitempty"`
 	Audit     Audit            `json:"audit"`
+}
+
+// A RequestLoad is what became of one request of a mix.
+type RequestLoad struct {
+	Counts
+	Request        string           `json:"request"`
+	Weight         int64            `json:"weight"` // of the sum of all weights, the share of arrivals that drew it on the average
+	OfferedPerS    float64          `json:"offered_per_s"`
+	ThroughputPerS float64          `json:"throughput_per_s"` // completed / duration
+	Response       Distribution     `json:"response"`
+	Service        Distribution     `json:"service"`
+	Lag            Distribution     `json:"lag"`
+	DispatchLag    Distribution     `json:"dispatch_lag"`
+	FailedResponse Distribution     `json:"failed_response"`
+	Errors         []Error          `json:"errors"`
+	Status         map[string]int64 `json:"status"`
+	Segments       []Segment        `json:"segments"` // as those of the stage, of this request alone; Planned and MeanInFlight are the stage's and 0
 }
 
 // A Pacing is how the load generator waited for the times of arrivals.

@@ -47,16 +47,17 @@ func Stage(ps *plans.Stage, st *result.Stage) {
 
 func decide(s plans.SLO, st *result.Stage) result.SLO {
 	out := result.SLO{Text: s.Text, Metric: s.Metric.String(), Op: s.Op, Limit: s.Limit, Unit: string(s.Unit)}
+	l := of(s.Metric.Request, st.Load)
 	var parts []result.SLOSegment
 	switch s.Metric.Kind {
 	case plans.Quantile, plans.Max:
-		parts = times(s, st.Load, &out)
+		parts = times(s, l, &out)
 	case plans.Mean, plans.Min:
-		parts = moment(s, st.Load, &out)
+		parts = moment(s, l, &out)
 	case plans.ErrorRate, plans.SuccessRate, plans.Failed, plans.Dropped:
-		parts = counts(s, st.Load, &out)
+		parts = counts(s, l, &out)
 	case plans.Throughput:
-		parts = throughput(s, st.Load)
+		parts = throughput(s, l)
 	case plans.CPU, plans.RSS:
 		parts = usage(s, st.Observation)
 	case plans.Time, plans.Slope, plans.Growth, plans.AllocBytes:
@@ -80,6 +81,28 @@ func decide(s plans.SLO, st *result.Stage) result.SLO {
 		}
 	}
 	return out
+}
+
+// of is the record of one request of a load, in the form of the whole; nil where there is none.
+func of(request string, l *result.Load) *result.Load {
+	if request == "" || l == nil || len(l.Requests) == 0 && l.Request == request {
+		return l
+	}
+	i := slices.IndexFunc(l.Requests, func(r result.RequestLoad) bool { return r.Request == request })
+	if i < 0 {
+		return nil
+	}
+	r, own := l.Requests[i], *l
+	own.Counts, own.Request, own.OfferedPerS, own.ThroughputPerS = r.Counts, r.Request, r.OfferedPerS, r.ThroughputPerS
+	own.Response, own.Service, own.Lag, own.DispatchLag, own.FailedResponse = r.Response, r.Service, r.Lag, r.DispatchLag, r.FailedResponse
+	own.Errors, own.Status = r.Errors, r.Status
+	own.Audit.Capped = 0
+	own.Segments = slices.Clone(r.Segments)
+	for k := range own.Segments {
+		own.Audit.Capped += own.Segments[k].Capped
+		own.Segments[k].MeanInFlight = l.Segments[k].MeanInFlight
+	}
+	return &own
 }
 
 // nearer says that a is nearer to the limit, or further beyond it, than b of the same outcome.
