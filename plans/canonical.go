@@ -72,7 +72,7 @@ func (w *planWriter) writeMap(it *item, indent string) {
 	if it.shape.keys != nil {
 		entries = nil
 		for _, k := range it.shape.keys {
-			if e := it.get(k.name); e != nil && !(it.path == "" && k.name == "vars") {
+			if e := it.get(k.name); e != nil && !(it.path == "" && (k.name == "vars" || k.name == "secrets" && len(w.l.hidden) == 0)) {
 				entries = append(entries, e)
 			}
 		}
@@ -126,7 +126,7 @@ func (w *planWriter) writeValue(it *item, indent string) {
 // itemText is a scalar as the effective plan has it.
 func (l *loader) itemText(it *item) string {
 	if it.shape == pathShape || it.shape == folderShape {
-		return scalarText(l.fileText(it))
+		return scalarText(l.filePath(it))
 	}
 	switch it.shape.scalar {
 	case anyValue:
@@ -186,8 +186,8 @@ func doubleQuoted(text string) string {
 	return b.String()
 }
 
-// fileText is a path as the effective plan has it: relative to the plan's folder, wherever it is written.
-func (l *loader) fileText(it *item) string {
+// filePath is a path as the effective plan has it: relative to the plan's folder, wherever it is written.
+func (l *loader) filePath(it *item) string {
 	text := shown(it.text, true)
 	from := l.of(it.node).dir
 	if from == l.dir || filepath.IsAbs(it.value()) || !it.given {
@@ -203,7 +203,7 @@ func (l *loader) fileText(it *item) string {
 // digest notes the content of a file that the plan names: a plan with another body is another plan.
 func (l *loader) digest(it *item, content []byte) {
 	sum := sha256.Sum256(content)
-	l.digests[l.fileText(it)] = hex.EncodeToString(sum[:])
+	l.digests[l.filePath(it)] = hex.EncodeToString(sum[:])
 }
 
 // hash is over the effective plan and the content of the files it names.

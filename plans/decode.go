@@ -68,7 +68,8 @@ func (l *loader) readKeys(it *item) *item {
 		it.written = append(it.written, p.key.Value)
 	}
 	if it.path == "" {
-		slices.SortStableFunc(ps, func(a, b pair) int { return compareBool(b.key.Value == "vars", a.key.Value == "vars") })
+		first := func(p pair) int { return slices.Index([]string{"secrets", "vars"}, p.key.Value) & 3 } // of all others 3
+		slices.SortStableFunc(ps, func(a, b pair) int { return first(a) - first(b) })
 	}
 	var meanings []string // the keys that unknown ones stand for: not missing as well
 	for _, p := range ps {
@@ -94,6 +95,9 @@ func (l *loader) readKeys(it *item) *item {
 			continue
 		}
 		it.add(l.read(p.value, k.shape, path), name, pos)
+		if it.path == "" && name == "secrets" {
+			l.readSecrets(it.get(name))
+		}
 	}
 	l.complete(it, meanings)
 	l.fillDefaults(it)
@@ -179,6 +183,9 @@ var (
 
 const maxName = 100
 
+// taken are the names that have a meaning of their own in ${…}.
+var taken = []string{"env", "address", "secret", "file"}
+
 func (l *loader) checkName(name string, kind names, pos Position, path string) {
 	p := Problem{Pos: pos, Path: path, What: "not a name", Got: quote(name)}
 	switch {
@@ -189,7 +196,7 @@ func (l *loader) checkName(name string, kind names, pos Position, path string) {
 		return
 	case kind == numberNames && !numberName.MatchString(name):
 		p.What, p.Want = "not a size", "a whole number above 0"
-	case kind == varNames && (name == "env" || name == "address"):
+	case kind == varNames && slices.Contains(taken, name):
 		p.What, p.Hint = "name is taken", "${"+name+"} has a meaning of its own"
 	case kind == varNames && !varName.MatchString(name):
 		p.Want = "lower-case letters, digits, - and _"

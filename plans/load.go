@@ -66,7 +66,7 @@ func Read(r io.Reader, name, dir string, o Options) (*Plan, error) {
 }
 
 func newLoader(s *source, o Options) *loader {
-	l := &loader{source: s, options: o, env: o.Env, vars: map[string][]piece{}, used: map[string]bool{}, foreign: map[*yaml.Node]*source{},
+	l := &loader{source: s, options: o, env: o.Env, vars: map[string][]piece{}, secrets: map[string][]piece{}, used: map[string]bool{}, foreign: map[*yaml.Node]*source{},
 		sources: []*source{s}, tables: map[string]*table{}, digests: map[string]string{},
 		validate: validator.New(validator.WithRequiredStructEnabled())}
 	if l.env == nil {
@@ -98,6 +98,9 @@ func (l *loader) result() Problems {
 		if n, known := order[q.Pos.File]; known && q.Pos.Line > 0 && q.Pos.Line <= len(l.sources[n].lines) {
 			q.Line = l.sources[n].lines[q.Pos.Line-1]
 		}
+		for _, text := range []*string{&q.What, &q.Got, &q.Want, &q.Hint} {
+			*text = l.hidden.Redact(*text)
+		}
 	}
 	return problems
 }
@@ -109,7 +112,9 @@ type loader struct {
 	sources  []*source              // all, in the order in which they were read
 	foreign  map[*yaml.Node]*source // of nodes that stand elsewhere
 	included int                    // files
-	profiles []string               // names of those that the plan has
+	secrets  map[string][]piece     // nil for one that could not be read
+	hidden   Secrets
+	profiles []string // names of those that the plan has
 	env      func(string) (string, bool)
 	vars     map[string][]piece // nil for one that could not be read
 	later    []string           // vars that are still to come
@@ -147,6 +152,7 @@ func (l *loader) load() *Plan {
 	p := l.build(top)
 	l.check(top, p)
 	p.effective, p.origins = l.canonical(top)
+	p.Secrets = l.hidden
 	p.Profiles, p.Assembled = l.options.Profiles, len(l.foreign) > 0
 	p.Hash = l.hash(p.effective)
 	return p

@@ -39,6 +39,7 @@ type Plan struct {
 	Requests    []*Request
 	Stages      []*Stage // at least one, names unique
 
+	Secrets   Secrets  // what no output may show
 	Profiles  []string // that were applied, in this order
 	Assembled bool     // it is made of more than its file: included files, profiles, settings
 

@@ -136,7 +136,7 @@ func TestShapes(t *testing.T) {
 			if text == "" && k.def == "" && k.example != "" {
 				continue
 			}
-			l := newLoader(newSource("plan.yaml", ".", []byte(text)), Options{})
+			l := newLoader(newSource("plan.yaml", ".", []byte(text)), Options{Env: func(string) (string, bool) { return "12345678", true }})
 			var doc yaml.Node
 			if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 {
 				if text != "" || k.example == "" {

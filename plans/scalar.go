@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,10 @@ func (l *loader) readScalar(it *item) *item {
 		return nil
 	}
 	it.text = ps
+	if it.shape.open && slices.ContainsFunc(ps, func(p piece) bool { return strings.HasPrefix(p.env, "${secret.") }) {
+		l.fault(it.fault("secret in a text that is shown", it.quoted(), it.shape.want(), "addresses, names and assertions are part of every report"))
+		return nil
+	}
 	if !l.readValue(it) {
 		return nil
 	}

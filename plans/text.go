@@ -1,9 +1,13 @@
 package plans
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -69,8 +73,10 @@ func origin(ps []piece, off int) int {
 }
 
 var (
-	envRef  = regexp.MustCompile(`^env\.([A-Za-z_][A-Za-z0-9_]*)(:-(?s:(.*)))?$`)
-	dataRef = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]*)\.(.+)$`)
+	secretRef = regexp.MustCompile(`^secret\.([a-z0-9][a-z0-9_-]*)$`)
+	fileRef   = regexp.MustCompile(`^file\.(.+)$`)
+	envRef    = regexp.MustCompile(`^env\.([A-Za-z_][A-Za-z0-9_]*)(:-(?s:(.*)))?$`)
+	dataRef   = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]*)\.(.+)$`)
 )
 
 // expand looks up the ${…} of a text. base is the offset of text in the scalar's value, for positions.
@@ -99,7 +105,7 @@ func (l *loader) expand(text string, base int, n *yaml.Node, path string, k kind
 			l.fault(Problem{Pos: l.posIn(n, base+i), Path: path, What: "unclosed ${", Want: "${name}", Hint: "write $$ for a dollar sign"})
 			return ps, false
 		}
-		got, fault := l.lookUp(text[i+2:i+end], k)
+		got, fault := l.lookUp(text[i+2:i+end], k, n)
 		if fault != nil && fault.What == "" {
 			ok = false
 		} else if fault != nil {
@@ -128,7 +134,13 @@ func (l *loader) expand(text string, base int, n *yaml.Node, path string, k kind
 }
 
 // lookUp finds what the inside of one ${…} stands for. A problem that says nothing was reported before.
-func (l *loader) lookUp(ref string, k kind) ([]piece, *Problem) {
+func (l *loader) lookUp(ref string, k kind, n *yaml.Node) ([]piece, *Problem) {
+	if m := secretRef.FindStringSubmatch(ref); m != nil {
+		return l.secret(m[1])
+	}
+	if m := fileRef.FindStringSubmatch(ref); m != nil {
+		return l.fileText(ref, m[1], l.of(n).dir)
+	}
 	if m := envRef.FindStringSubmatch(ref); m != nil {
 		value, set := l.env(m[1])
 		switch {
@@ -149,7 +161,7 @@ func (l *loader) lookUp(ref string, k kind) ([]piece, *Problem) {
 		}
 		return v, nil
 	}
-	if m := dataRef.FindStringSubmatch(ref); m != nil && m[1] != "env" {
+	if m := dataRef.FindStringSubmatch(ref); m != nil && !slices.Contains(taken, m[1]) {
 		if k != templateScalar {
 			return nil, &Problem{What: "data column in a place that is not filled for each request", Got: quote("${" + ref + "}"),
 				Want: "it in the path, query, headers or body of a request"}
@@ -188,3 +200,57 @@ func (l *loader) unknownVar(ref string, k kind) *Problem {
 }
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// secret is the entry of secrets.
+func (l *loader) secret(name string) ([]piece, *Problem) {
+	ps, known := l.secrets[name]
+	switch {
+	case known && ps == nil:
+		return nil, &Problem{} // its own fault is reported
+	case known:
+		return ps, nil
+	}
+	var names []string
+	for n := range l.secrets {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	hint := didYouMean(name, names)
+	if hint == "" {
+		hint = "define it in secrets"
+	}
+	return nil, &Problem{What: "unknown secret", Got: quote("${secret." + name + "}"), Hint: hint}
+}
+
+// maxFileText is the largest file that ${file.…} puts into a text, in bytes.
+const maxFileText = 1 << 20
+
+// fileText is the text of a file, without the line break at its end. Like the environment, it stays a reference in the
+// effective plan.
+func (l *loader) fileText(ref, path, dir string) ([]piece, *Problem) {
+	full := path
+	if !filepath.IsAbs(path) {
+		full = filepath.Join(dir, path)
+		if inner, err := filepath.Rel(l.dir, full); err == nil && dir != l.dir {
+			ref = "file." + inner // as the effective plan finds it
+		}
+	}
+	info, err := os.Stat(full)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return nil, &Problem{What: "not a regular file", Got: quote(full)}
+	case err == nil && info.Size() > maxFileText:
+		return nil, &Problem{What: "file is too large", Got: fmt.Sprintf("%d bytes", info.Size()), Want: "at most 1 MiB"}
+	}
+	var b []byte
+	if err == nil {
+		b, err = os.ReadFile(full)
+	}
+	switch {
+	case err != nil:
+		return nil, &Problem{What: "cannot read the file", Got: reason(err) + " at " + quote(full)}
+	case !utf8.Valid(b):
+		return nil, &Problem{What: "not UTF-8 text", Got: quote(full)}
+	}
+	return []piece{{text: strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r"), env: "${" + ref + "}"}}, nil
+}

@@ -56,7 +56,7 @@ func Run(ctx context.Context, p *plans.Plan, opt Options) *result.Result {
 		r.rec.Reason = "the run was interrupted"
 	}
 	if err := r.save(); err != nil && r.rec.Error == "" {
-		r.rec.Error = err.Error()
+		r.rec.Error = r.plan.Secrets.Redact(err.Error())
 	}
 	return r.rec
 }
@@ -173,6 +173,9 @@ func (r *run) skipRest() {
 }
 
 func (r *run) save() error {
+	if len(r.plan.Secrets) > 0 {
+		result.Redact(r.rec, r.plan.Secrets.Redactor())
+	}
 	if err := result.Write(r.opt.Dir, r.rec); err != nil {
 		return fmt.Errorf("cannot write the result: %w", err)
 	}

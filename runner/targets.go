@@ -27,6 +27,7 @@ type instance struct {
 	proc   *process.Process // nil: not ours, or not started
 	log    string           // path of its log file
 	claims []io.Closer      // of its addresses
+	filter func(io.Writer) io.WriteCloser
 }
 
 // errClaimed says that another run of perfplan has started a target at an address.
@@ -46,7 +47,7 @@ func newTargets(p *plans.Plan, logDir string) *targets {
 			if n > 1 {
 				ends = ends[i : i+1]
 			}
-			in := &instance{target: t, ends: ends, rec: result.Target{Name: t.Name, Instance: i}}
+			in := &instance{target: t, ends: ends, rec: result.Target{Name: t.Name, Instance: i}, filter: filter(p)}
 			for _, e := range ends {
 				if url := e.URL.String(); !slices.Contains(in.rec.URLs, url) {
 					in.rec.URLs = append(in.rec.URLs, url)
@@ -60,6 +61,14 @@ func newTargets(p *plans.Plan, logDir string) *targets {
 		}
 	}
 	return ts
+}
+
+// filter takes a plan's secrets out of what its commands print; nil where there are none.
+func filter(p *plans.Plan) func(io.Writer) io.WriteCloser {
+	if len(p.Secrets) == 0 {
+		return nil
+	}
+	return p.Secrets.Writer
 }
 
 // build runs each build command of the plan once.
@@ -139,7 +148,7 @@ func (in *instance) start(ctx context.Context) error {
 		return err
 	}
 	c := in.target.Start[in.rec.Instance]
-	p, err := process.Start(ctx, process.Spec{Args: c.Args, Dir: c.Dir, LogFile: in.log})
+	p, err := process.Start(ctx, process.Spec{Args: c.Args, Dir: c.Dir, LogFile: in.log, Filter: in.filter})
 	if err != nil {
 		return fmt.Errorf("target %s: cannot start it: %w", in.target.Name, err)
 	}

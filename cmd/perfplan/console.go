@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"github.com/perfplan/perfplan/plans"
 )
 
 // A console is what a command may read and write, and how.
@@ -83,6 +85,7 @@ type stream struct {
 	file *os.File
 
 	mu   sync.Mutex
+	hide io.Writer // takes secrets out on the way to the file; nil: there are none
 	gone bool
 	fail error // the first one
 }
@@ -93,10 +96,36 @@ func (s *stream) Write(p []byte) (int, error) {
 	if s.gone || s.fail != nil {
 		return len(p), nil
 	}
-	if _, err := s.file.Write(p); errors.Is(err, syscall.EPIPE) {
+	var to io.Writer = s.file
+	if s.hide != nil {
+		to = s.hide
+	}
+	if _, err := to.Write(p); errors.Is(err, syscall.EPIPE) {
 		s.gone = true
 	} else if err != nil {
 		s.fail = err
+	}
+	return len(p), nil
+}
+
+// conceal takes secrets out of all that follows.
+func (s *stream) conceal(secrets plans.Secrets) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(secrets) > 0 {
+		s.hide = wholeWrites{secrets.Redactor(), s.file}
+	}
+}
+
+// wholeWrites takes secrets out of each write on its own: what is printed here comes in whole messages.
+type wholeWrites struct {
+	redact func(string) string
+	to     io.Writer
+}
+
+func (w wholeWrites) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.to, w.redact(string(p))); err != nil {
+		return 0, err
 	}
 	return len(p), nil
 }

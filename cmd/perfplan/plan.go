@@ -36,6 +36,8 @@ func (c *console) load(path string, o plans.Options) loaded {
 	}
 	if l.plan != nil {
 		l.faults = l.plan.Warnings
+		c.out.conceal(l.plan.Secrets)
+		c.err.conceal(l.plan.Secrets)
 	}
 	return l
 }

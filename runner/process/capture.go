@@ -22,47 +22,78 @@ type capture struct {
 	path  string   // of the log file; "" without one
 	begin int64    // size of the log file before this process
 
-	pipe    *os.File // our end, without a log file
+	pipe    *os.File       // our end, without a log file or with a filter
+	filter  io.WriteCloser // what is drained goes there
+	file    *os.File       // behind the filter; nil: kept
 	drained chan struct{}
 	mu      sync.Mutex
 	kept    []byte // under mu
 }
 
-func newCapture(path string) (*capture, error) {
+func newCapture(path string, filter func(io.Writer) io.WriteCloser) (*capture, error) {
 	c := &capture{path: path, drained: make(chan struct{})}
+	var to io.Writer = keeper{c}
 	if path != "" {
-		close(c.drained)
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 		if err != nil {
+			close(c.drained)
 			return c, err
 		}
-		c.child = f
 		if info, err := f.Stat(); err == nil {
 			c.begin = info.Size()
 		}
-		return c, nil
+		if filter == nil {
+			close(c.drained)
+			c.child = f
+			return c, nil
+		}
+		c.file, to = f, f
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
+		close(c.drained)
 		return c, err
 	}
 	c.pipe, c.child = r, w
+	c.filter = unfiltered{to}
+	if filter != nil {
+		c.filter = filter(to)
+	}
 	go c.drain()
 	return c, nil
+}
+
+// unfiltered passes everything on.
+type unfiltered struct{ io.Writer }
+
+func (unfiltered) Close() error { return nil }
+
+// A keeper keeps the end of the output in memory.
+type keeper struct{ c *capture }
+
+func (k keeper) Write(p []byte) (int, error) {
+	k.c.mu.Lock()
+	defer k.c.mu.Unlock()
+	k.c.kept = append(k.c.kept, p...)
+	if len(k.c.kept) > 2*keepBytes {
+		k.c.kept = append(k.c.kept[:0], k.c.kept[len(k.c.kept)-keepBytes:]...)
+	}
+	return len(p), nil
 }
 
 // drain reads until the last writer has closed, so that no writer ever waits.
 func (c *capture) drain() {
 	defer close(c.drained)
+	defer func() {
+		c.filter.Close()
+		if c.file != nil {
+			c.file.Close()
+		}
+	}()
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := c.pipe.Read(buf)
-		c.mu.Lock()
-		c.kept = append(c.kept, buf[:n]...)
-		if len(c.kept) > 2*keepBytes {
-			c.kept = append(c.kept[:0], c.kept[len(c.kept)-keepBytes:]...)
-		}
-		c.mu.Unlock()
+		c.filter.Write(buf[:n]) // a disk that is full must not hold up the process
 		if err != nil {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -24,6 +25,8 @@ type Spec struct {
 	// LogFile takes standard error, appended. With "" only the last 64 KiB are kept, in memory. A process is never
 	// held up by its output.
 	LogFile string
+	// Filter, if not nil, is what the output goes through on its way into LogFile or memory.
+	Filter func(io.Writer) io.WriteCloser
 }
 
 // outputWait is how long the end of a process waits for its last output, which a grandchild may hold open.
@@ -93,7 +96,7 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 
 // connect gives the child its standard files and returns those that are to be closed once it runs.
 func (p *Process) connect(spec Spec) (theirs []*os.File, err error) {
-	p.log, err = newCapture(spec.LogFile)
+	p.log, err = newCapture(spec.LogFile, spec.Filter)
 	if err != nil {
 		return nil, fmt.Errorf("log file: %w", err)
 	}
