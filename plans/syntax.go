@@ -223,6 +223,7 @@ func (l *loader) unclosed(n int) (string, Position, bool) {
 		pos Position
 	}
 	var open []mark
+	var torn *mark // the first quote in a bracket that its line does not close
 	shut := map[byte]byte{']': '[', '}': '{'}
 	for i := n - 1; i < len(l.lines); i++ {
 		line := l.lines[i]
@@ -253,6 +254,12 @@ func (l *loader) unclosed(n int) (string, Position, bool) {
 		if len(open) == 0 {
 			return "", Position{}, false
 		}
+		if last := open[len(open)-1]; torn == nil && len(open) > 1 && (last.r == '"' || last.r == '\'') {
+			torn = &last
+		}
+	}
+	if torn != nil {
+		return string(torn.r), torn.pos, true
 	}
 	return string(open[0].r), open[0].pos, true
 }
