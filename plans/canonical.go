@@ -72,7 +72,11 @@ func (w *planWriter) writeMap(it *item, indent string) {
 	if it.shape.keys != nil {
 		entries = nil
 		for _, k := range it.shape.keys {
-			if e := it.get(k.name); e != nil && !(it.path == "" && (k.name == "vars" || k.name == "secrets" && len(w.l.hidden) == 0)) {
+			e := it.get(k.name)
+			if it.path == "" && k.name == "vars" {
+				e = w.l.keptVars(e)
+			}
+			if e != nil {
 				entries = append(entries, e)
 			}
 		}
@@ -81,6 +85,16 @@ func (w *planWriter) writeMap(it *item, indent string) {
 		w.WriteString(indent + scalarText(e.name) + ":")
 		w.writeValue(e, indent)
 	}
+}
+
+// keptVars are the vars that template files use: all others are replaced. nil: there are none.
+func (l *loader) keptVars(it *item) *item {
+	if it == nil || !slices.Contains(slices.Collect(maps.Values(l.kept)), true) {
+		return nil
+	}
+	kept := *it
+	kept.entries = slices.DeleteFunc(slices.Clone(it.entries), func(e *item) bool { return !l.kept[e.name] })
+	return &kept
 }
 
 // writeValue writes what stands behind a key or a dash.

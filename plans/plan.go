@@ -1,6 +1,9 @@
 package plans
 
-import "time"
+import (
+	"regexp"
+	"time"
+)
 
 // Version is the plan schema version this package reads (key "version").
 const Version = 1
@@ -144,9 +147,24 @@ type Data struct {
 // Expect says which answers count as completed; every other end of a request is failed.
 type Expect struct {
 	Status   []StatusRange // at least one
-	Contains string        // text that the body must hold; "" for any
+	Headers  []HeaderExpect
+	Contains string         // text that the body must hold; "" for any
+	Matches  *regexp.Regexp // that the body must match somewhere; nil for any
+	Size     *SizeExpect
 	JSON     []JSONExpect
+	Schema   *JSONSchema // that the body must meet; nil for any
 }
+
+// A HeaderExpect is one condition on a header field of the answer; of one that is there several times the first counts.
+type HeaderExpect struct {
+	Name    string // in lower case
+	Exists  *bool
+	Equals  *string
+	Matches *regexp.Regexp
+}
+
+// A SizeExpect bounds the bytes of a body.
+type SizeExpect struct{ Min, Max int64 } // Max 0: no bound
 
 // A StatusRange is an inclusive range of HTTP status codes.
 type StatusRange struct{ From, To int }
@@ -157,6 +175,10 @@ type JSONExpect struct {
 	Exists *bool
 	Equals *string // compact JSON of the wanted value
 	Length *int    // of an array, object or text
+	Min    *float64
+	Max    *float64
+	// Matches is what a text, or the JSON of any other value, must match somewhere.
+	Matches *regexp.Regexp
 }
 
 // A Stage is one experiment of a plan.

@@ -2,11 +2,15 @@ package plans
 
 import (
 	"cmp"
+	"encoding/base64"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
 )
 
 func (l *loader) request(it *item, targets []*Target) *Request {
@@ -34,6 +38,8 @@ func (l *loader) request(it *item, targets []*Target) *Request {
 	}
 	l.body(r, it, f)
 	l.headers(r, it.get("headers"), f)
+	l.auth(r, it.get("auth"), f)
+	l.bodyType(r, it)
 	l.expect(r, it.get("expect"))
 	for _, d := range it.get("data").children() {
 		switch {
@@ -85,12 +91,24 @@ func (l *loader) method(it *item) string {
 
 func (l *loader) body(r *Request, it *item, f *filler) {
 	body, file := it.get("body"), it.get("body_file")
-	if it.has("body") && it.has("body_file") {
-		l.fault(it.fault("two bodies", "body and body_file", "one of them", ""))
+	var given []string
+	for _, name := range bodyKeys {
+		if it.has(name) {
+			given = append(given, name)
+		}
+	}
+	if len(given) > 1 {
+		l.fault(it.fault("more than one body", strings.Join(given, " and "), "one of them", ""))
 	}
 	switch {
 	case body != nil:
 		r.Body, r.HasBody = f.text(body, inBody), true
+	case it.get("json") != nil:
+		r.HasBody, r.Body = true, Template{{Literal: it.get("json").json}}
+	case it.get("form") != nil:
+		r.HasBody, r.Body = true, f.form(it.get("form"))
+	case it.get("body_template") != nil:
+		r.HasBody, r.Body = true, l.bodyTemplate(it.get("body_template"), f)
 	case file != nil:
 		if b, ok := l.readFile(file); ok {
 			l.digest(file, b)
@@ -100,8 +118,8 @@ func (l *loader) body(r *Request, it *item, f *filler) {
 			}
 		}
 	}
-	if it.has("body") || it.has("body_file") {
-		b := firstOf(body, file, it)
+	if len(given) > 0 {
+		b := firstOf(it.get(given[0]), it)
 		switch m := r.Method; m {
 		case "GET", "HEAD":
 			l.warn(b.fault("a body with the method "+m, "", "", "servers may ignore it; write method: POST to send it as usual"))
@@ -109,6 +127,101 @@ func (l *loader) body(r *Request, it *item, f *filler) {
 			l.fault(b.fault("a body with the method TRACE", "", "no body", ""))
 		}
 	}
+}
+
+// bodyKeys are the ways to say what the body is.
+var bodyKeys = []string{"body", "body_file", "body_template", "json", "form"}
+
+// form is the template of a form's fields (application/x-www-form-urlencoded).
+func (f *filler) form(it *item) Template {
+	f.out = Template{}
+	separator := ""
+	for _, e := range it.children() {
+		for _, v := range e.all() {
+			f.literal(separator + encodeValue(e.name) + "=")
+			separator = "&"
+			for _, p := range v.text {
+				if p.data != "" {
+					f.value(v, p, inTarget)
+					continue
+				}
+				f.literal(encodeValue(p.text))
+			}
+		}
+	}
+	return f.out
+}
+
+// bodyTemplate reads a file in which ${…} is looked up.
+func (l *loader) bodyTemplate(it *item, f *filler) Template {
+	b, ok := l.readFile(it)
+	switch {
+	case !ok:
+		return nil
+	case len(b) > maxText:
+		l.fault(it.fault("file is too large", fmt.Sprintf("%d bytes", len(b)), "at most 8 MiB", "write body_file, whose bytes are sent as they are"))
+		return nil
+	case !utf8.Valid(b):
+		l.fault(it.fault("not UTF-8 text", quote(l.path(it)), "", "write body_file, whose bytes are sent as they are"))
+		return nil
+	}
+	l.digest(it, b)
+	s := newSource(shown(it.text, false), l.of(it.node).dir, b)
+	l.sources = append(l.sources, s)
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.LiteralStyle, Value: string(b), Line: 0, Column: 1}
+	l.foreign[n] = s
+	text := &item{pos: s.at(1, 1), path: it.path, shape: templateShape, node: n, given: true}
+	l.inFile = true
+	text.text, ok = l.expand(string(b), 0, n, it.path, templateScalar)
+	l.inFile = false
+	if !ok {
+		return nil
+	}
+	return f.text(text, inBody)
+}
+
+// bodyType sets the content type that follows from the way the body is written.
+func (l *loader) bodyType(r *Request, it *item) {
+	kind := ""
+	switch {
+	case it.get("json") != nil:
+		kind = "application/json"
+	case it.get("form") != nil:
+		kind = "application/x-www-form-urlencoded"
+	}
+	if kind != "" && !slices.ContainsFunc(r.Headers, func(h Header) bool { return strings.EqualFold(h.Name, "content-type") }) {
+		r.Headers = append(r.Headers, Header{Name: "Content-Type", Value: Template{{Literal: kind}}})
+	}
+}
+
+// auth sets the header authorization.
+func (l *loader) auth(r *Request, it *item, f *filler) {
+	if it == nil {
+		return
+	}
+	if slices.ContainsFunc(r.Headers, func(h Header) bool { return strings.EqualFold(h.Name, "authorization") }) {
+		l.fault(it.fault("two authorizations", "auth and the header authorization", "one of them", ""))
+		return
+	}
+	var value Template
+	if b := it.get("basic"); b != nil {
+		user, password := b.get("user"), b.get("password")
+		if user == nil || password == nil {
+			return
+		}
+		if strings.Contains(user.value(), ":") {
+			l.fault(user.fault("user with a colon", user.quoted(), "a user without one", "what stands behind it would be taken for the password"))
+			return
+		}
+		value = Template{{Literal: "Basic " + base64.StdEncoding.EncodeToString([]byte(user.value()+":"+password.value()))}}
+	} else if b := it.get("bearer"); b != nil {
+		if !headerText(plain(b.text)) {
+			l.fault(b.fault("control character in a header value", "", "text on one line", ""))
+			return
+		}
+		value = append(Template{{Literal: "Bearer "}}, f.text(b, inHeader)...)
+	}
+	r.Headers = append(r.Headers, Header{Name: "Authorization", Value: value})
 }
 
 // firstOf is the first item that is not nil.
@@ -200,7 +313,24 @@ func (l *loader) expect(r *Request, it *item) {
 		r.Expect.Status = append(r.Expect.Status, st)
 	}
 	r.Expect.Contains = it.get("contains").value()
-	for _, name := range []string{"contains", "json"} {
+	r.Expect.Matches = l.pattern(it.get("matches"))
+	l.expectHeaders(r, it.get("headers"))
+	if s := it.get("size"); s != nil {
+		r.Expect.Size = &SizeExpect{s.get("min").integer(), s.get("max").integer()}
+		if max := s.get("max"); max != nil && max.number < s.get("min").integer() {
+			l.fault(max.fault("bounds that nothing meets", max.quoted(), "at least "+s.get("min").value(), ""))
+		}
+		if len(s.written) == 0 {
+			l.fault(s.fault("empty condition", "", "min or max", ""))
+		}
+		if max := s.get("max"); max != nil && max.number == 0 {
+			l.fault(max.fault("out of range", max.quoted(), "1 or more", ""))
+		}
+	}
+	if s := it.get("schema"); s != nil {
+		r.Expect.Schema = l.jsonSchema(s)
+	}
+	for _, name := range []string{"contains", "matches", "size", "json", "schema"} {
 		if c := it.get(name); c != nil && r.Method == "HEAD" {
 			l.fault(c.fault("answers to HEAD have no body", "", "no "+name, ""))
 		}
@@ -208,6 +338,67 @@ func (l *loader) expect(r *Request, it *item) {
 	for _, j := range it.get("json").children() {
 		r.Expect.JSON = append(r.Expect.JSON, l.jsonExpect(j))
 	}
+}
+
+// pattern compiles a regular expression.
+func (l *loader) pattern(it *item) *regexp.Regexp {
+	if it == nil {
+		return nil
+	}
+	re, err := regexp.Compile(it.value())
+	if err != nil {
+		l.fault(it.fault("not a regular expression", strings.TrimPrefix(err.Error(), "error parsing regexp: "), "one as in RE2", ""))
+	}
+	return re
+}
+
+func (l *loader) expectHeaders(r *Request, it *item) {
+	seen := map[string]bool{}
+	for _, h := range it.children() {
+		e := HeaderExpect{Name: strings.ToLower(h.name)}
+		switch {
+		case !token.MatchString(h.name):
+			l.fault(Problem{Pos: h.keyPos, Path: h.path, What: "not a header name", Got: quote(h.name), Want: "letters, digits and -"})
+			continue
+		case seen[e.Name]:
+			l.fault(Problem{Pos: h.keyPos, Path: h.path, What: "duplicate header", Got: quote(h.name), Hint: "header names do not differ by case"})
+			continue
+		}
+		seen[e.Name] = true
+		if h.form != mapForm {
+			text := h.value()
+			e.Equals = &text
+		} else {
+			if v := h.get("exists"); v != nil {
+				e.Exists = &v.yes
+			}
+			if v := h.get("equals"); v != nil {
+				text := v.value()
+				e.Equals = &text
+			}
+			e.Matches = l.pattern(h.get("matches"))
+			if len(h.written) == 0 {
+				l.fault(h.fault("empty condition", "", "exists, equals or matches", ""))
+			}
+			if e.Exists != nil && !*e.Exists && len(h.written) > 1 {
+				l.fault(h.fault("conditions on a field that must not exist", "", "exists: false alone", ""))
+			}
+		}
+		r.Expect.Headers = append(r.Expect.Headers, e)
+	}
+}
+
+// number reads a JSON number.
+func (l *loader) number(it *item) *float64 {
+	if it == nil {
+		return nil
+	}
+	v, err := strconv.ParseFloat(it.value(), 64)
+	if !jsonNumber.MatchString(it.value()) || err != nil {
+		l.fault(it.fault("not a number", it.quoted(), "a number like 0.5", ""))
+		return nil
+	}
+	return &v
 }
 
 func (l *loader) jsonExpect(j *item) JSONExpect {
@@ -229,11 +420,15 @@ func (l *loader) jsonExpect(j *item) JSONExpect {
 		n := int(v.number)
 		e.Length = &n
 	}
-	if e.Exists != nil && !*e.Exists && (e.Equals != nil || e.Length != nil) {
+	e.Min, e.Max, e.Matches = l.number(j.get("min")), l.number(j.get("max")), l.pattern(j.get("matches"))
+	if e.Min != nil && e.Max != nil && *e.Min > *e.Max {
+		l.fault(j.get("max").fault("bounds that nothing meets", j.get("max").quoted(), "at least "+j.get("min").value(), ""))
+	}
+	if e.Exists != nil && !*e.Exists && len(j.written) > 1 {
 		l.fault(j.fault("conditions on a place that must not exist", "", "exists: false alone", ""))
 	}
 	if len(j.written) == 0 {
-		l.fault(j.fault("empty condition", "", "exists, equals or length", ""))
+		l.fault(j.fault("empty condition", "", "exists, equals, length, min, max or matches", ""))
 	}
 	return e
 }

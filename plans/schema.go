@@ -102,6 +102,11 @@ var targetsShape = &shape{noun: "a map of names to targets", some: true, each: &
 		}}},
 }}}
 
+var (
+	patternShape = &shape{noun: "a regular expression", scalar: textScalar, rule: "min=1"}
+	numberShape  = &shape{noun: "a number", scalar: textScalar, rule: "min=1"}
+)
+
 var requestsShape = &shape{noun: "a map of names to requests", some: true, each: &shape{noun: "a request, such as {path: /}", keys: []key{
 	{name: "target", shape: nameShape, told: "the only target", example: "shop", doc: "Name of the target that it goes to."},
 	{name: "method", shape: filledText, def: "GET", example: "POST", doc: "HTTP method."},
@@ -114,7 +119,23 @@ var requestsShape = &shape{noun: "a map of names to requests", some: true, each:
 	{name: "headers", example: "{content-type: application/json}", aka: []string{"header"},
 		doc:   "Header fields. `host` replaces the URL's host and port, `expect: 100-continue` waits before the body is sent. `content-length`, `transfer-encoding` and `connection` are perfplan's own.",
 		shape: &shape{noun: "a map of header names to text", names: freeNames, each: templateShape}},
-	{name: "body", shape: templateShape, told: "no body", example: "'{\"limit\": 50}'", aka: []string{"data_raw", "payload", "json"}, doc: "Body of the request."},
+	{name: "body", shape: templateShape, told: "no body", example: "'{\"limit\": 50}'", aka: []string{"data_raw", "payload"}, doc: "Body of the request."},
+	{name: "body_template", shape: pathShape, example: "data/body.json.tmpl", aka: []string{"template"}, doc: "File whose text is the body; `${…}` is looked up in it as in `body`."},
+	{name: "json", shape: &shape{noun: "a JSON value", scalar: anyValue}, example: "{limit: 50, ids: [1, 2]}", aka: []string{"body_json"},
+		doc: "Body as JSON, written as YAML. Sets `content-type: application/json` where `headers` have none. Without data columns: those go into `body`."},
+	{name: "form", example: "{user: \"${user.name}\", tag: [x, y]}", aka: []string{"form_data", "urlencoded"},
+		doc: "Body as the fields of a form, encoded, in this order. Sets `content-type: application/x-www-form-urlencoded` where `headers` have none.",
+		shape: &shape{noun: "a map of fields to text", names: freeNames,
+			each: &shape{noun: "text, or a list of texts", scalar: templateScalar, list: templateShape}}},
+	{name: "auth", example: "{bearer: \"${secret.token}\"}", aka: []string{"authorization", "authentication"}, doc: "Header `authorization`.",
+		shape: &shape{noun: "a map with basic or bearer", one: []string{"basic", "bearer"}, keys: []key{
+			{name: "basic", example: "{user: tester, password: \"${secret.password}\"}", doc: "User and password (RFC 7617).",
+				shape: &shape{noun: "a map with user and password", keys: []key{
+					{name: "user", required: true, shape: textShape, example: "tester", doc: "User, without a colon."},
+					{name: "password", required: true, shape: textShape, example: "${secret.password}", doc: "Password."},
+				}}},
+			{name: "bearer", shape: templateShape, example: "${secret.token}", doc: "Token (RFC 6750)."},
+		}}},
 	{name: "body_file", shape: pathShape, example: "data/body.json", aka: []string{"file"}, doc: "File whose bytes are the body, read once when the plan is loaded. `${…}` is not looked up in it."},
 	{name: "data", example: "{user: data/users.csv}", aka: []string{"feeder", "datasets"},
 		doc:   "Tables by name: `.csv` with a header line, or `.jsonl` with an object per line. `${user.id}` in path, query, headers and body is the column `id` of one row; row i serves request i, from the start again after the last.",
@@ -122,17 +143,37 @@ var requestsShape = &shape{noun: "a map of names to requests", some: true, each:
 	{name: "redirects", def: "0", example: "5", aka: []string{"follow_redirects", "max_redirects"}, doc: "How many redirects are followed. With 0 the answer counts as it is.",
 		shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=0,lte=20"}},
 	{name: "expect", def: "{}", example: "{status: 200}", aka: []string{"assert", "check"}, doc: "What a completed answer looks like. Every other one counts as failed.",
-		shape: &shape{noun: "a map with status, contains or json", keys: []key{
+		shape: &shape{noun: "a map with status, headers, contains, matches, size, json or schema", keys: []key{
 			{name: "status", def: "2xx", example: "[200, 404]", doc: "Status code, or class like `2xx`, or a list of them.",
 				shape: &shape{noun: "a status like 200 or 2xx, or a list of them", scalar: textScalar, some: true, open: true,
 					list: &shape{noun: "a status like 200 or 2xx", scalar: textScalar, open: true}}},
+			{name: "headers", example: "{content-type: application/json}", aka: []string{"header"},
+				doc: "Header fields of the answer: the text that one is, or conditions on it.",
+				shape: &shape{noun: "a map of header names to texts or conditions", names: freeNames, some: true,
+					each: &shape{noun: "text, or a map with exists, equals or matches", scalar: textScalar, some: true, keys: []key{
+						{name: "exists", shape: booleanShape, example: "false", doc: "Whether the field is there."},
+						{name: "equals", shape: textShape, example: "no-store", doc: "Text that it is."},
+						{name: "matches", shape: patternShape, example: "max-age=[0-9]+", doc: "Regular expression that it matches somewhere."},
+					}}}},
 			{name: "contains", shape: filledText, example: "total", doc: "Text that the body holds.", aka: []string{"body"}},
+			{name: "matches", shape: patternShape, example: "'total: [0-9]+'", aka: []string{"regex", "regexp", "pattern"},
+				doc: "Regular expression ([RE2](https://github.com/google/re2/wiki/Syntax)) that the body matches somewhere."},
+			{name: "size", example: "{min: 100, max: 20000}", aka: []string{"body_size", "bytes"}, doc: "Bytes of the body.",
+				shape: &shape{noun: "a map with min or max", some: true, keys: []key{
+					{name: "min", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=0,lte=1000000000000"}, example: "100", doc: "At least."},
+					{name: "max", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=0,lte=1000000000000"}, example: "20000", doc: "At most."},
+				}}},
+			{name: "schema", shape: pathShape, example: "schemas/items.json", aka: []string{"json_schema"},
+				doc: "JSON Schema (draft 2020-12 and before) that a JSON body meets, a file that refers to no others. It costs much more than other checks."},
 			{name: "json", example: "{$.items: {length: 50}}", aka: []string{"jsonpath"}, doc: "Conditions on places of a JSON body, such as `$.items[0].title`.",
 				shape: &shape{noun: "a map of places like $.items to conditions", names: freeNames, some: true,
-					each: &shape{noun: "a map with exists, equals or length", some: true, keys: []key{
+					each: &shape{noun: "a map with exists, equals, length, min, max or matches", some: true, keys: []key{
 						{name: "exists", shape: booleanShape, example: "true", doc: "Whether the place is there."},
 						{name: "equals", shape: &shape{noun: "a JSON value", scalar: anyValue}, example: "[1, 2]", doc: "Value that stands there."},
 						{name: "length", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=0,lte=1000000000"}, example: "50", doc: "Number of entries of a list or map, or of characters of a text."},
+						{name: "min", shape: numberShape, example: "0.5", doc: "Least value of a number."},
+						{name: "max", shape: numberShape, example: "100", doc: "Greatest value of a number."},
+						{name: "matches", shape: patternShape, example: "^[A-Z]", doc: "Regular expression that a text, or the JSON of any other value, matches somewhere."},
 					}}}},
 		}}},
 }}}

@@ -156,6 +156,7 @@ func (l *loader) lookUp(ref string, k kind, n *yaml.Node) ([]piece, *Problem) {
 	}
 	if v, ok := l.vars[ref]; ok {
 		l.used[ref] = true
+		l.kept[ref] = l.kept[ref] || l.inFile
 		if v == nil {
 			return nil, &Problem{} // its own fault is reported
 		}

@@ -210,7 +210,7 @@ const maxPlaced = 100_000
 func (l *loader) posIn(n *yaml.Node, off int) Position {
 	s := l.of(n)
 	start := s.at(n.Line, n.Column)
-	if n.Line < 1 || n.Line > len(s.lines) || off > len(n.Value) || off < 0 || len(n.Value) > maxPlaced {
+	if n.Line < 1 && n.Style&yaml.LiteralStyle == 0 || n.Line > len(s.lines) || off > len(n.Value) || off < 0 || len(n.Value) > maxPlaced {
 		return start
 	}
 	head := n.Value[:off]

@@ -199,9 +199,18 @@ func errorsPart(l *result.Load) part {
 			if e.Class == result.ClassGenerator {
 				fault = "load generator"
 			}
-			t.Rows = append(t.Rows, []cell{{Text: e.Kind}, {Text: fault}, {Text: count(e.Count)}, {Text: shareOf(e.Count, l.Offered)}, {Text: e.Example}})
+			t.Rows = append(t.Rows, []cell{{Text: e.Kind, Sub: e.Of}, {Text: fault}, {Text: count(e.Count)}, {Text: shareOf(e.Count, l.Offered)}, {Text: e.Example}})
 		}
 		p.Tables = append(p.Tables, t)
+	}
+	samples := table{Caption: "Answers that did not meet an expectation, the first of each", Cols: []column{{"Expectation", false}, {"Beginning of the body", false}}}
+	for _, e := range l.Errors {
+		if e.Sample != "" {
+			samples.Rows = append(samples.Rows, []cell{{Text: e.Of}, {Text: e.Sample}})
+		}
+	}
+	if len(samples.Rows) > 0 {
+		p.More = append(p.More, samples)
 	}
 	if len(l.Status) > 0 {
 		t := table{Caption: "Status codes of answers", Cols: []column{{"Status", false}, {"Count", true}, {"Of offered", true}}}

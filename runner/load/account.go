@@ -42,7 +42,7 @@ type account struct {
 // lateFrom is the dispatch lag, in ns, from which a request counts as sent late.
 const lateFrom = int64(1e6)
 
-type errorKey struct{ kind, class string }
+type errorKey struct{ kind, class, of string }
 
 // times are the distributions of a set of requests.
 type times struct {

@@ -120,7 +120,7 @@ func TestIntervals(t *testing.T) {
 		}
 		s := sample{job: j, outcome: o, sent: j.intended, end: end}
 		if o == timedOut {
-			s.fail = &failure{kindTimeout, "no answer"}
+			s.fail = &failure{kind: kindTimeout, text: "no answer"}
 		} else {
 			s.status = 200
 		}
@@ -150,9 +150,9 @@ func TestEnds(t *testing.T) {
 		case completed:
 			s.status, s.end = 200, j.intended+42e6
 		case failed:
-			s.fail, s.status = &failure{kindStatus, "got status 500"}, 500
+			s.fail, s.status = &failure{kind: kindStatus, text: "got status 500"}, 500
 		case timedOut:
-			s.fail = &failure{kindTimeout, "no answer"}
+			s.fail = &failure{kind: kindTimeout, text: "no answer"}
 		case dropped:
 			s.capped = true
 		}

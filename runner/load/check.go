@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -14,13 +16,19 @@ import (
 	"github.com/perfplan/perfplan/plans"
 )
 
-// A checker decides whether an answer is the expected one. It never changes and
-// is safe for concurrent use.
+// A checker decides whether an answer is the expected one. It never changes, but
+// for the samples that it takes, and is safe for concurrent use.
 type checker struct {
-	status   []plans.StatusRange
-	contains []byte
-	json     []jsonCheck
-	needBody bool
+	status     []plans.StatusRange
+	headers    []plans.HeaderExpect
+	contains   []byte
+	matches    *regexp.Regexp
+	size       *plans.SizeExpect
+	json       []jsonCheck
+	schema     *plans.JSONSchema
+	needBody   bool
+	needFields []string // in lower case; nil: none
+	sampled    sync.Map // expectations of which a sample was kept
 }
 
 type jsonCheck struct {
@@ -30,7 +38,7 @@ type jsonCheck struct {
 }
 
 func newChecker(e plans.Expect) (*checker, error) {
-	c := &checker{status: e.Status, contains: []byte(e.Contains)}
+	c := &checker{status: e.Status, headers: e.Headers, contains: []byte(e.Contains), matches: e.Matches, size: e.Size, schema: e.Schema}
 	for _, j := range e.JSON {
 		path, err := gjsonPath(j.Path)
 		if err != nil {
@@ -44,37 +52,102 @@ func newChecker(e plans.Expect) (*checker, error) {
 		}
 		c.json = append(c.json, check)
 	}
-	c.needBody = len(c.contains) > 0 || len(c.json) > 0
+	for _, h := range e.Headers {
+		c.needFields = append(c.needFields, h.Name)
+	}
+	c.needBody = len(c.contains) > 0 || c.matches != nil || len(c.json) > 0 || c.schema != nil
 	return c, nil
+}
+
+// maxSample bounds the part of an answer that is kept, in bytes.
+const maxSample = 1 << 10
+
+// unmet is the failure of an expectation, with a sample of the answer if it is the first.
+func (c *checker) unmet(of, text string, r *response) *failure {
+	f := &failure{kind: kindExpect, text: text, of: of}
+	if len(r.body) == 0 {
+		return f
+	}
+	if _, before := c.sampled.LoadOrStore(of, true); !before {
+		f.body = bytes.Clone(r.body[:min(len(r.body), maxSample)])
+	}
+	return f
 }
 
 // check returns nil for an expected answer.
 func (c *checker) check(r *response) *failure {
 	if !c.statusOK(r.status) {
-		return &failure{kindStatus, "got status " + strconv.Itoa(r.status)}
+		return &failure{kind: kindStatus, text: "got status " + strconv.Itoa(r.status)}
+	}
+	for i := range c.headers {
+		if text := checkHeader(&c.headers[i], r.fields, i); text != "" {
+			return c.unmet("headers."+c.headers[i].Name, text, r)
+		}
+	}
+	if s := c.size; s != nil && (r.bodyBytes < s.Min || s.Max > 0 && r.bodyBytes > s.Max) {
+		return c.unmet("size", fmt.Sprintf("got a body of %d bytes, want %s", r.bodyBytes, sizeText(s)), r)
 	}
 	if !c.needBody {
 		return nil
 	}
 	if r.tooLarge {
-		return &failure{kindExpect, fmt.Sprintf("the body is larger than the %d MiB that can be checked", maxKeptBody>>20)}
+		return c.unmet("body", fmt.Sprintf("the body is larger than the %d MiB that can be checked", maxKeptBody>>20), r)
 	}
 	if len(c.contains) > 0 && !bytes.Contains(r.body, c.contains) {
-		return &failure{kindExpect, fmt.Sprintf("the body does not hold %q", c.contains)}
+		return c.unmet("contains", fmt.Sprintf("the body does not hold %q", c.contains), r)
 	}
-	if len(c.json) == 0 {
-		return nil
+	if c.matches != nil && !c.matches.Match(r.body) {
+		return c.unmet("matches", fmt.Sprintf("the body does not match %q", c.matches), r)
 	}
-	body := string(r.body)
-	if !gjson.Valid(body) {
-		return &failure{kindExpect, fmt.Sprintf("the body is not JSON: %q", clip(r.body))}
+	if len(c.json) > 0 {
+		body := string(r.body)
+		if !gjson.Valid(body) {
+			return c.unmet("json", fmt.Sprintf("the body is not JSON: %q", clip(r.body)), r)
+		}
+		for i := range c.json {
+			if text := c.json[i].check(body); text != "" {
+				return c.unmet("json."+c.json[i].Path, text, r)
+			}
+		}
 	}
-	for i := range c.json {
-		if text := c.json[i].check(body); text != "" {
-			return &failure{kindExpect, text}
+	if c.schema != nil {
+		if text := c.schema.Check(r.body); text != "" {
+			return c.unmet("schema", "the body does not meet the schema: "+text, r)
 		}
 	}
 	return nil
+}
+
+func sizeText(s *plans.SizeExpect) string {
+	switch {
+	case s.Max == 0:
+		return fmt.Sprintf("%d or more", s.Min)
+	case s.Min == 0:
+		return fmt.Sprintf("%d at most", s.Max)
+	}
+	return fmt.Sprintf("%d to %d", s.Min, s.Max)
+}
+
+// checkHeader returns what is wrong with the i-th of the fields that were kept; "" for nothing.
+func checkHeader(e *plans.HeaderExpect, fields []fieldValue, i int) string {
+	var got fieldValue
+	if i < len(fields) {
+		got = fields[i]
+	}
+	switch {
+	case e.Exists != nil && !*e.Exists:
+		if got.there {
+			return fmt.Sprintf("header %s: got %q, want none", e.Name, clip(got.text))
+		}
+		return ""
+	case !got.there:
+		return "header " + e.Name + " is missing"
+	case e.Equals != nil && string(got.text) != *e.Equals:
+		return fmt.Sprintf("header %s: got %q, want %q", e.Name, clip(got.text), *e.Equals)
+	case e.Matches != nil && !e.Matches.Match(got.text):
+		return fmt.Sprintf("header %s: got %q, which does not match %q", e.Name, clip(got.text), e.Matches)
+	}
+	return ""
 }
 
 func (c *checker) statusOK(status int) bool {
@@ -106,6 +179,32 @@ func (j *jsonCheck) check(body string) string {
 		if n != *j.Length {
 			return fmt.Sprintf("%s: got length %d, want %d", j.Path, n, *j.Length)
 		}
+	}
+	if j.Min != nil || j.Max != nil {
+		if text := j.inRange(got); text != "" {
+			return text
+		}
+	}
+	if j.Matches != nil {
+		text := got.Raw
+		if got.Type == gjson.String {
+			text = got.Str
+		}
+		if !got.Exists() || !j.Matches.MatchString(text) {
+			return fmt.Sprintf("%s: got %s, which does not match %q", j.Path, rawOrMissing(got), j.Matches)
+		}
+	}
+	return ""
+}
+
+func (j *jsonCheck) inRange(got gjson.Result) string {
+	switch {
+	case got.Type != gjson.Number:
+		return fmt.Sprintf("%s: got %s, want a number", j.Path, rawOrMissing(got))
+	case j.Min != nil && got.Num < *j.Min:
+		return fmt.Sprintf("%s: got %s, want %v or more", j.Path, clip([]byte(got.Raw)), *j.Min)
+	case j.Max != nil && got.Num > *j.Max:
+		return fmt.Sprintf("%s: got %s, want %v at most", j.Path, clip([]byte(got.Raw)), *j.Max)
 	}
 	return ""
 }

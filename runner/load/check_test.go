@@ -1,6 +1,7 @@
 package load
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -40,6 +41,14 @@ func TestCheck(t *testing.T) {
 		{plans.JSONExpect{Path: "$['*']", Equals: ptr("4")}, ""},
 		{plans.JSONExpect{Path: "$", Length: ptr(7)}, ""},
 		{plans.JSONExpect{Path: "$.items.#", Exists: ptr(false)}, ""},
+		{plans.JSONExpect{Path: "$.n", Min: ptr(1.0), Max: ptr(1.0)}, ""},
+		{plans.JSONExpect{Path: "$.n", Min: ptr(1.5)}, "$.n: got 1.0, want 1.5 or more"},
+		{plans.JSONExpect{Path: "$.n", Max: ptr(0.5)}, "$.n: got 1.0, want 0.5 at most"},
+		{plans.JSONExpect{Path: "$.items", Max: ptr(0.5)}, `$.items: got [{"title": "Heat", "a.b": 1}, {"title": "Ähre"}], want a number`},
+		{plans.JSONExpect{Path: "$.nope", Min: ptr(0.0)}, "$.nope: got nothing, want a number"},
+		{plans.JSONExpect{Path: "$.items[0].title", Matches: regexp.MustCompile("^H.*t$")}, ""},
+		{plans.JSONExpect{Path: "$.items[0].title", Matches: regexp.MustCompile("^h")}, `$.items[0].title: got "Heat", which does not match "^h"`},
+		{plans.JSONExpect{Path: "$.nope", Matches: regexp.MustCompile("")}, `$.nope: got nothing, which does not match ""`},
 	} {
 		k, err := newChecker(plans.Expect{Status: []plans.StatusRange{{From: 200, To: 299}}, JSON: []plans.JSONExpect{c.j}})
 		if err != nil {
@@ -95,4 +104,52 @@ func TestJSONPath(t *testing.T) {
 	if _, err := newChecker(plans.Expect{JSON: []plans.JSONExpect{{Path: "$.a", Equals: ptr("{")}}}); err == nil {
 		t.Error("a wanted value that is no JSON: no error")
 	}
+}
+
+// Each expectation has its own count, an example and the first answer that did not meet it; the values of header fields are
+// those of the final answer, whether or not its head is one seen before.
+func TestExpectations(t *testing.T) {
+	onEach(t, func(t *testing.T) {
+		const good = "HTTP/1.1 103 Early Hints\r\nX-A: early\r\n\r\nHTTP/1.1 200 OK\r\nX-a:  one \r\nX-A: two\r\nContent-Length: 14\r\n\r\n{\"total\": 1}  "
+		s := serve(t, func(c *call) {
+			switch c.n % 6 {
+			case 1:
+				c.say(strings.Replace(good, "X-a:  one", "X-a: other", 1))
+			case 2:
+				c.say(strings.Replace(good, "X-a:  one \r\nX-A: two\r\n", "", 1))
+			case 3:
+				c.say(strings.Replace(good, "Content-Length: 14\r\n\r\n{\"total\": 1}  ", "Content-Length: 2\r\n\r\n{}", 1))
+			case 4:
+				c.say(strings.Replace(good, "\"total\"", "\"sums_\"", 1))
+			case 5:
+				c.say(strings.Replace(good, ": 1}", ": x}", 1))
+			default:
+				c.say(good)
+			}
+		})
+		req := get(s)
+		req.Expect.Headers = []plans.HeaderExpect{{Name: "x-a", Equals: ptr("one")}, {Name: "x-b", Exists: ptr(false)}}
+		req.Expect.Matches = regexp.MustCompile(`"total": .`)
+		req.Expect.Size = &plans.SizeExpect{Min: 3, Max: 14}
+		req.Expect.JSON = []plans.JSONExpect{{Path: "$.total", Min: ptr(1.0)}}
+		cfg := config(t, req, hold(100, ms(600)))
+		l := run(t, cfg, s)
+		got := map[string]int64{}
+		for _, e := range l.Errors {
+			if e.Kind != kindExpect {
+				t.Errorf("error %+v", e)
+			}
+			got[e.Of+": "+e.Example] = e.Count
+			if e.Of == "matches" && e.Sample != `{"sums_": 1}  ` || e.Of == "json" && e.Sample != `{"total": x}  ` {
+				t.Errorf("%s: sample %q", e.Of, e.Sample)
+			}
+		}
+		if got["size: got a body of 2 bytes, want 3 to 14"] != 10 || got[`matches: the body does not match "\"total\": ."`] != 10 || got[`json: the body is not JSON: "{\"total\": x}  "`] != 10 ||
+			l.Completed != 10 || l.Failed != 50 {
+			t.Errorf("errors %v, %+v", got, l.Counts)
+		}
+		if n := got[`headers.x-a: header x-a: got "other", want "one"`] + got["headers.x-a: header x-a is missing"]; n != 20 {
+			t.Errorf("errors %v, want 20 of headers.x-a", got)
+		}
+	})
 }

@@ -39,6 +39,8 @@ const maxExample = 300
 type failure struct {
 	kind string
 	text string
+	of   string // of kindExpect: the expectation that was not met
+	body []byte // and an answer that did not meet it: of the first
 }
 
 // class tells whose fault a kind is.
@@ -84,7 +86,7 @@ func classify(err error, doing, address string) *failure {
 		if doing != "" {
 			text += " while " + doing
 		}
-		return &failure{kind, text}
+		return &failure{kind: kind, text: text}
 	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		for _, known := range socketErrors {

@@ -93,6 +93,9 @@ func (r *response) field(text []byte) error {
 	if r.state == readTrailers {
 		return nil // a trailer must not change the framing (RFC 9110, 6.5.1)
 	}
+	if len(r.wanted) > 0 {
+		r.keep(name, value)
+	}
 	switch len(name) {
 	case len("location"):
 		if equalFold(name, "location") && len(r.location) == 0 {

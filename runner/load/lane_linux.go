@@ -257,6 +257,9 @@ func (l *loop) send(ln *lane) {
 	ln.out = ln.req
 	ln.resp.known = &l.heads[int(ln.to)*len(l.mix.kinds)+int(k.number)]
 	ln.resp.reset(k.Method == "HEAD", k.check.needBody)
+	if k.check.needFields != nil {
+		ln.resp.want(k.check.needFields)
+	}
 	l.flush(ln)
 }
 
@@ -317,7 +320,7 @@ func (l *loop) receive(ln *lane, ended bool) {
 			l.large = l.large || ln.bytesIn > wholeAnswer
 			used, bad := ln.resp.feed(l.buf[:n])
 			if bad != nil {
-				l.finish(ln, &failure{kindProtocol, bad.Error()}, false, l.now())
+				l.finish(ln, &failure{kind: kindProtocol, text: bad.Error()}, false, l.now())
 				return
 			}
 			if ln.resp.done() {

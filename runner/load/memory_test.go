@@ -31,7 +31,7 @@ func TestMemoryOfADay(t *testing.T) { // not beside others: it looks at the heap
 	end := func(j job, took int64, o outcome) sample {
 		s := sample{job: j, outcome: o, sent: j.intended, end: j.intended + took, first: j.intended + 1e6, attempts: 1, whole: true}
 		if s.status = 200; o == timedOut {
-			s.status, s.fail = 0, &failure{kindTimeout, fmt.Sprint("no answer to ", j.index)}
+			s.status, s.fail = 0, &failure{kind: kindTimeout, text: fmt.Sprint("no answer to ", j.index)}
 		}
 		return s
 	}

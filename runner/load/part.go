@@ -2,6 +2,7 @@ package load
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/perfplan/perfplan/runner/hist"
 	"github.com/perfplan/perfplan/runner/result"
@@ -73,11 +74,14 @@ func (p *part) add(s *sample, limits []int64, spare *spareHists) {
 }
 
 func (p *part) addError(f *failure) {
-	key := errorKey{f.kind, f.class()}
+	key := errorKey{f.kind, f.class(), f.of}
 	e := p.errors[key]
 	if e == nil {
-		e = &result.Error{Kind: key.kind, Class: key.class, Example: clipText(f.text)}
+		e = &result.Error{Kind: key.kind, Class: key.class, Of: key.of, Example: clipText(f.text)}
 		p.errors[key] = e
+	}
+	if f.body != nil && e.Sample == "" {
+		e.Sample = strings.ToValidUTF8(string(f.body), "\uFFFD")
 	}
 	e.Count++
 }

@@ -125,7 +125,7 @@ func (p *part) errorList() []result.Error {
 		list = append(list, *e)
 	}
 	slices.SortFunc(list, func(x, y result.Error) int {
-		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Kind, y.Kind))
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Of, y.Of))
 	})
 	return list
 }

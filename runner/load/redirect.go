@@ -25,7 +25,7 @@ func (w *worker) follow(s *sample, req []byte, bodyAt int, deadline time.Time) *
 	}
 	for n := 0; isRedirect(&w.resp); n++ {
 		if n == w.kind.Redirects {
-			return &failure{kindRedirects, fmt.Sprintf("too many redirects: the answer after %d is another, to %s", n, clip(w.resp.location))}
+			return &failure{kind: kindRedirects, text: fmt.Sprintf("too many redirects: the answer after %d is another, to %s", n, clip(w.resp.location))}
 		}
 		if fail := hop.next(e.hosts, w.kind.render.host, &w.resp); fail != nil {
 			return fail
@@ -66,7 +66,7 @@ type hop struct {
 func (h *hop) next(hosts []Host, virtual string, r *response) *failure {
 	location := strings.TrimSpace(string(r.location))
 	bad := func(why string) *failure {
-		return &failure{kindRedirects, fmt.Sprintf("redirect to %q %s", clip([]byte(location)), why)}
+		return &failure{kind: kindRedirects, text: fmt.Sprintf("redirect to %q %s", clip([]byte(location)), why)}
 	}
 	to, err := url.Parse(location)
 	if err != nil {

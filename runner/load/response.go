@@ -62,6 +62,40 @@ type response struct {
 	anyHeader  bool // a header line has been read in this head
 
 	known *knownHead // may be nil
+
+	wanted []string     // fields to keep, in lower case; nil: none
+	fields []fieldValue // their values, as wanted
+}
+
+// A fieldValue is what a header field says: the first of that name.
+type fieldValue struct {
+	there bool
+	text  []byte
+}
+
+// want keeps fields of the answer, whose head is then read in any case.
+func (r *response) want(names []string) {
+	r.wanted = names
+	for len(r.fields) < len(names) {
+		r.fields = append(r.fields, fieldValue{})
+	}
+	r.forget()
+}
+
+// forget takes the values of an interim or earlier answer away.
+func (r *response) forget() {
+	for i := range r.fields {
+		r.fields[i].there, r.fields[i].text = false, r.fields[i].text[:0]
+	}
+}
+
+// keep keeps a field that is wanted.
+func (r *response) keep(name, value []byte) {
+	for i, w := range r.wanted {
+		if f := &r.fields[i]; !f.there && equalFold(name, w) {
+			f.there, f.text = true, append(f.text, value...)
+		}
+	}
 }
 
 // A knownHead is a response head and what reading it came to. Servers repeat
@@ -78,9 +112,9 @@ func (r *response) recall(p []byte) int {
 	if k == nil || len(k.text) == 0 || len(p) < len(k.text) || r.headMethod != k.read.headMethod || !bytes.Equal(k.text, p[:len(k.text)]) {
 		return 0
 	}
-	keepBody, line, body, location := r.keepBody, r.line, r.body, r.location
+	keepBody, line, body, location, fields := r.keepBody, r.line, r.body, r.location, r.fields
 	*r = k.read
-	r.known, r.keepBody, r.line, r.body, r.location = k, keepBody, line, body, location
+	r.known, r.keepBody, r.line, r.body, r.location, r.fields = k, keepBody, line, body, location, fields
 	return len(k.text)
 }
 
@@ -89,7 +123,7 @@ func (r *response) remember(text []byte) {
 	k := r.known
 	k.text = append(k.text[:0], text...)
 	k.read = *r
-	k.read.known, k.read.line, k.read.body, k.read.location = nil, nil, nil, nil
+	k.read.known, k.read.line, k.read.body, k.read.location, k.read.fields = nil, nil, nil, nil, nil
 }
 
 // reset makes r ready for the answer to a request.
@@ -97,7 +131,7 @@ func (r *response) reset(head, keepBody bool) {
 	if cap(r.body) > spareBody {
 		r.body = nil
 	}
-	*r = response{headMethod: head, keepBody: keepBody, known: r.known, line: r.line[:0], body: r.body[:0], location: r.location[:0]}
+	*r = response{headMethod: head, keepBody: keepBody, known: r.known, line: r.line[:0], body: r.body[:0], location: r.location[:0], fields: r.fields}
 }
 
 // begun tells whether anything of the final or an interim response has come.
@@ -112,7 +146,7 @@ func (r *response) done() bool { return r.state == readDone }
 // belong to the response: all of them unless it is done. After an error r
 // must not be fed again.
 func (r *response) feed(p []byte) (n int, err error) {
-	if r.state == readStatus && !r.begun() {
+	if r.state == readStatus && !r.begun() && len(r.wanted) == 0 {
 		if n = r.recall(p); n == 0 && r.known != nil {
 			if n, err = r.feedHead(p); err != nil {
 				return n, err
@@ -350,7 +384,8 @@ func (r *response) interim() error {
 	*r = response{
 		interims: r.interims + 1, continued: r.continued || r.status == 100,
 		headMethod: r.headMethod, keepBody: r.keepBody, headBytes: r.headBytes,
-		known: r.known, line: r.line, body: r.body, location: r.location[:0],
+		known: r.known, line: r.line, body: r.body, location: r.location[:0], wanted: r.wanted, fields: r.fields,
 	}
+	r.forget()
 	return nil
 }

@@ -159,6 +159,7 @@ func (w *worker) exchange(s *sample, req []byte, bodyAt int, head bool, deadline
 		return fail
 	}
 	w.resp.reset(head, w.kind.check.needBody)
+	w.resp.want(w.kind.check.needFields)
 	w.conn.SetDeadline(deadline)
 	before, used := s.bytesOut, w.conn.used > 0
 	w.conn.used++
@@ -249,7 +250,7 @@ func (w *worker) receiveOnce(s *sample) *failure {
 		s.bytesIn += int64(n)
 		used, bad := w.resp.feed(w.read[:n])
 		if bad != nil {
-			return &failure{kindProtocol, bad.Error()}
+			return &failure{kind: kindProtocol, text: bad.Error()}
 		}
 		if used < n { // bytes that nobody asked for: they would be taken for the next answer
 			w.resp.keepAlive = false

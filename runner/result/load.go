@@ -123,6 +123,9 @@ type Error struct {
 	Class   string `json:"class"` // target or generator
 	Count   int64  `json:"count"`
 	Example string `json:"example"` // text of one, at most 300 bytes
+	// Of is the expectation that was not met, of kind expect: contains, headers.content-type, json.$.items …
+	Of     string `json:"of,omitempty"`
+	Sample string `json:"sample,omitempty"` // the body, its first KiB at most, of the first answer that did not meet it
 }
 
 // A Segment is the record of one segment of the rate profile. Requests belong to it by intended time.

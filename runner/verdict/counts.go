@@ -106,12 +106,13 @@ func clientLoss(l *result.Load, c result.Counts, capped string) (n int64, why st
 }
 
 func errorsOf(l *result.Load, kind string) int64 {
+	var n int64
 	for _, e := range l.Errors {
 		if e.Kind == kind {
-			return e.Count
+			n += e.Count
 		}
 	}
-	return 0
+	return n
 }
 
 // holdsShare compares k/n with limit. Limits come from decimal text, so a share that is equal as a decimal is
