@@ -43,27 +43,27 @@ var ownImports = map[string]string{
 
 // foreignImports says who may import another module, or a part of one: one importer each, so that it can be replaced.
 var foreignImports = map[string]string{
-	"github.com/HdrHistogram/hdrhistogram-go": "runner/hist",
-	"github.com/go-playground/validator/v10":  "plans",
-	"github.com/prometheus/client_golang":     "predictor",
-	"github.com/prometheus/procfs":            "runner/observe",
-	"github.com/spf13/cobra":                  "cmd/perfplan",
-	"github.com/tidwall/gjson":                "runner/load",
-	"github.com/wcharczuk/go-chart/v2":        "report/chart",
-	"golang.org/x/sys":                        "runner/load runner/load/accuracy runner/load/kts runner/observe runner/process", // system calls
-	"golang.org/x/term":                       "cmd/perfplan",
-	"gopkg.in/yaml.v3":                        "plans",
+	"github.com/HdrHistogram/hdrhistogram-go":  "runner/hist",
+	"github.com/go-playground/validator/v10":   "plans",
+	"github.com/prometheus/client_golang":      "predictor",
+	"github.com/prometheus/procfs":             "runner/observe",
+	"github.com/santhosh-tekuri/jsonschema/v6": "plans",
+	"github.com/spf13/cobra":                   "cmd/perfplan",
+	"github.com/tidwall/gjson":                 "runner/load",
+	"github.com/wcharczuk/go-chart/v2":         "report/chart",
+	"golang.org/x/sys":                         "runner/load runner/load/accuracy runner/load/kts runner/observe runner/process", // system calls
+	"golang.org/x/term":                        "cmd/perfplan",
+	"gopkg.in/yaml.v3":                         "plans",
 }
 
 // testOnly is what tests alone may import beside that.
 var testOnly = map[string]string{
-	"github.com/chromedp/cdproto":              "report",
-	"github.com/chromedp/chromedp":             "report",
-	"github.com/prometheus/common":             "predictor",
-	"github.com/rogpeppe/go-internal":          "cmd/perfplan",
-	"github.com/santhosh-tekuri/jsonschema/v6": "plans",
-	"github.com/spf13/pflag":                   "cmd/perfplan", // cobra's
-	"golang.org/x/tools":                       "plans",
+	"github.com/chromedp/cdproto":     "report",
+	"github.com/chromedp/chromedp":    "report",
+	"github.com/prometheus/common":    "predictor",
+	"github.com/rogpeppe/go-internal": "cmd/perfplan",
+	"github.com/spf13/pflag":          "cmd/perfplan", // cobra's
+	"golang.org/x/tools":              "plans",
 }
 
 func TestImports(t *testing.T) {
