@@ -349,6 +349,7 @@ type SLO struct {
 	Op     string  // "<", "<=", ">", ">=", "=="
 	Limit  float64 // in Unit
 	Unit   Unit
+	Warn   bool // a breach is shown and decides nothing
 }
 
 // A Metric names the quantity that an SLO limits.

@@ -39,6 +39,7 @@ func ParseSLO(text string) (SLO, error) {
 	s.Metric.Request = request
 	s.Op = p.operator()
 	p.limit(&s)
+	p.clauses(&s)
 	p.end()
 	p.sane(&s)
 	if p.err != nil {
@@ -79,7 +80,7 @@ func (p *sloParser) take(pattern *regexp.Regexp) string {
 
 var (
 	sloWord     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*`)
-	sloRest     = regexp.MustCompile(`^\S+`)
+	sloRest     = regexp.MustCompile(`^[^\s,]+`)
 	sloOperator = regexp.MustCompile(`^[<>=!≤≥≠~]+`)
 	quantile    = regexp.MustCompile(`^p([0-9]+(?:\.[0-9]+)?)$`)
 )
@@ -151,6 +152,8 @@ func metricHint(word string) string {
 	switch strings.ToLower(word) {
 	case "latency", "duration", "response_time":
 		return "say which: p99, max or mean of the response time, or service p99"
+	case "warn":
+		return `quote the whole assertion between brackets: "p99 < 150ms, warn"`
 	case "median", "med":
 		return `did you mean "p50"?`
 	case "avg", "average":
@@ -258,6 +261,23 @@ func maybeQuote(text string) string {
 		return ""
 	}
 	return quote(text)
+}
+
+var sloClause = regexp.MustCompile(`^[ \t]*,[ \t]*`)
+
+// clauses reads what may follow the limit, each behind a comma.
+func (p *sloParser) clauses(s *SLO) {
+	for p.err == nil && p.take(sloClause) != "" {
+		at := p.at
+		switch word := p.take(sloWord); {
+		case word == "warn" && !s.Warn:
+			s.Warn = true
+		case word == "warn":
+			p.fail(at, "clause is given twice", quote(word), "", "")
+		default:
+			p.fail(at, "unknown clause", quoteOr(cmp.Or(word, p.text[at:])), "warn", didYouMean(word, []string{"warn"}))
+		}
+	}
 }
 
 // end refuses what stands behind the limit.

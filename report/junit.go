@@ -91,7 +91,6 @@ func stageSuite(m *Model, st *result.Stage, v stage) junitSuite {
 	worst := result.Outcome("")
 	for i, row := range v.SLOs {
 		s := st.SLO[i]
-		worst = result.Worst(worst, s.Outcome)
 		c := junitCase{Name: clean(row.Text), Classname: class, Time: suite.Time}
 		text := fmt.Sprintf("value: %s\nlimit: %s\ninterval: %s\nsamples: %s", row.Value, row.Limit, row.Interval.line(), row.Samples)
 		if row.Set != "" {
@@ -100,9 +99,14 @@ func stageSuite(m *Model, st *result.Stage, v stage) junitSuite {
 		if row.Segment != "" {
 			text += "\nsegment: " + row.Segment
 		}
-		if s.Outcome == result.Pass {
-			c.Output = clean(text)
+		if s.Outcome == result.Pass || s.Warn {
+			c.Output = clean(problemText(map[bool]string{true: row.Badge.Word + ": " + row.Reason}[s.Outcome != result.Pass], text))
 		}
+		if s.Warn { // it decides nothing
+			suite.Cases = append(suite.Cases, c)
+			continue
+		}
+		worst = result.Worst(worst, s.Outcome)
 		c.set(s.Outcome, junitProblem{Message: orText(row.Reason, row.Badge.Word), Type: s.State, Text: problemText(row.Reason, v.Failures, text)})
 		suite.Cases = append(suite.Cases, c)
 	}

@@ -18,7 +18,7 @@ func sloRows(st *result.Stage, anchor string) []sloRow {
 func newSLO(s result.SLO, stage, anchor string) sloRow {
 	q := quantityOf(s)
 	row := sloRow{
-		Stage: stage, Anchor: anchor, Text: s.Text, Badge: stateBadge(s.State, s.Outcome),
+		Stage: stage, Anchor: anchor, Text: s.Text, Badge: sloBadge(s),
 		Value: sloValue(q, s.Value, s.Limit, s.Censored), Limit: strings.TrimSpace(s.Op + " " + q.limit(s.Limit)),
 		Interval: interval(q, s.Interval, s.Metric), Samples: samples(s.Samples), Set: setOf(s), Segment: s.Segment, Reason: s.Reason,
 	}
@@ -29,6 +29,17 @@ func newSLO(s result.SLO, stage, anchor string) sloRow {
 		row.Segments = segmentTable(s, q)
 	}
 	return row
+}
+
+// sloBadge is that of an SLO's state; of one that decides nothing it says so.
+func sloBadge(s result.SLO) badge {
+	switch {
+	case s.Warn && s.Outcome == result.Fail:
+		return badge{"Warning", "suspect"}
+	case s.Warn && s.Outcome != result.Pass:
+		return badge{"Undecided", "note"}
+	}
+	return stateBadge(s.State, s.Outcome)
 }
 
 func sloValue(q quantity, v *float64, limit float64, censored bool) string {

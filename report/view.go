@@ -245,6 +245,9 @@ func tally(r *result.Result) score {
 	var n score
 	for _, st := range r.Stages {
 		for _, s := range st.SLO {
+			if s.Warn {
+				continue
+			}
 			n.total++
 			switch s.Outcome {
 			case result.Pass:
@@ -278,8 +281,15 @@ func sloCount(r *result.Result) string {
 	total := 0
 	for _, st := range r.Stages {
 		for _, s := range st.SLO {
-			n[s.State]++
 			total++
+			switch {
+			case s.Warn && s.Outcome == result.Fail:
+				n["warned"]++
+			case s.Warn && s.Outcome != result.Pass:
+				n["undecided"]++
+			default:
+				n[s.State]++
+			}
 		}
 	}
 	if total == 0 {
@@ -287,7 +297,7 @@ func sloCount(r *result.Result) string {
 	}
 	text := ""
 	for _, state := range []struct{ state, word string }{
-		{result.StateFailed, "failed"}, {result.StateInconclusive, "inconclusive"}, {result.StateNoData, "without data"}, {result.StatePassed, "passed"},
+		{result.StateFailed, "failed"}, {result.StateInconclusive, "inconclusive"}, {result.StateNoData, "without data"}, {"warned", "warned"}, {"undecided", "undecided"}, {result.StatePassed, "passed"},
 	} {
 		if n[state.state] > 0 {
 			text += fmt.Sprintf(", %d %s", n[state.state], state.word)

@@ -73,7 +73,9 @@ func (c *checker) stage(key string, st *Stage) {
 			c.decided(of, part.State, part.Outcome)
 			c.count(of+".samples", part.Samples)
 		}
-		c.notBetter(key+".outcome", st.Outcome, slo, s.Outcome)
+		if !s.Warn {
+			c.notBetter(key+".outcome", st.Outcome, slo, s.Outcome)
+		}
 	}
 	c.warnings(key+".warnings", st.Warnings)
 	if st.Observation != nil {

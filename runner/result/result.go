@@ -136,7 +136,8 @@ type SLO struct {
 	Metric   string       `json:"metric"` // "p99", "service p50", "error_rate", "cpu(predictor)", "time[size=1000] p50"
 	Op       string       `json:"op"`
 	Limit    float64      `json:"limit"`
-	Unit     string       `json:"unit"` // ns, share, per_s, count, bytes, ns_per_row, class
+	Unit     string       `json:"unit"`           // ns, share, per_s, count, bytes, ns_per_row, class
+	Warn     bool         `json:"warn,omitempty"` // it decides nothing
 	Outcome  Outcome      `json:"outcome"`
 	State    string       `json:"state"`              // passed, failed, inconclusive or no_data
 	Value    *float64     `json:"value"`              // null: no data

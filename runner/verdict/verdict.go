@@ -46,7 +46,7 @@ func Stage(ps *plans.Stage, st *result.Stage) {
 }
 
 func decide(s plans.SLO, st *result.Stage) result.SLO {
-	out := result.SLO{Text: s.Text, Metric: s.Metric.String(), Op: s.Op, Limit: s.Limit, Unit: string(s.Unit)}
+	out := result.SLO{Text: s.Text, Metric: s.Metric.String(), Op: s.Op, Limit: s.Limit, Unit: string(s.Unit), Warn: s.Warn}
 	l := of(s.Metric.Request, st.Load)
 	var parts []result.SLOSegment
 	switch s.Metric.Kind {
@@ -141,8 +141,12 @@ func stageOutcome(st *result.Stage) (result.Outcome, string) {
 		return warmupOutcome(st)
 	}
 	var o result.Outcome
-	reason := ""
+	reason, gates := "", 0
 	for _, s := range st.SLO {
+		if s.Warn {
+			continue
+		}
+		gates++
 		if result.Worst(o, s.Outcome) != o {
 			o = s.Outcome
 			reason = fmt.Sprintf("%s: %s", s.Text, s.Reason)
@@ -162,10 +166,10 @@ func stageOutcome(st *result.Stage) (result.Outcome, string) {
 		return result.Pass, "no SLO was declared for it"
 	case o == result.Pass && invalid(st.Warnings) != nil:
 		return result.Inconclusive, "the measurement is not valid: " + invalid(st.Warnings).Text
-	case o == result.Pass && len(st.SLO) == 1:
+	case o == result.Pass && gates == 1:
 		return o, "its SLO holds"
 	case o == result.Pass:
-		return o, fmt.Sprintf("all %d SLOs hold", len(st.SLO))
+		return o, fmt.Sprintf("all %d SLOs hold", gates)
 	}
 	return o, reason
 }
@@ -204,7 +208,11 @@ func Run(r *result.Result) {
 	}
 	slos := 0
 	for _, st := range r.Stages {
-		slos += len(st.SLO)
+		for _, s := range st.SLO {
+			if !s.Warn {
+				slos++
+			}
+		}
 	}
 	switch {
 	case r.Outcome == "":
