@@ -343,13 +343,15 @@ func (s Segment) Planned() float64 { return (s.From + s.To) / 2 * s.Over.Seconds
 
 // An SLO is an assertion of the plan, parsed.
 type SLO struct {
-	Text   string // as written
-	Pos    Position
-	Metric Metric
-	Op     string  // "<", "<=", ">", ">=", "=="
-	Limit  float64 // in Unit
-	Unit   Unit
-	Warn   bool // a breach is shown and decides nothing
+	Text       string // as written
+	Pos        Position
+	Metric     Metric
+	Op         string  // "<", "<=", ">", ">=", "=="
+	Limit      float64 // in Unit
+	Unit       Unit
+	Warn       bool // a breach is shown and decides nothing
+	Abort      bool // a breach that is beyond doubt ends the stage, from AbortAfter on
+	AbortAfter time.Duration
 }
 
 // A Metric names the quantity that an SLO limits.

@@ -272,11 +272,40 @@ func (p *sloParser) clauses(s *SLO) {
 		switch word := p.take(sloWord); {
 		case word == "warn" && !s.Warn:
 			s.Warn = true
-		case word == "warn":
+		case word == "abort" && !s.Abort:
+			p.abort(s, at)
+		case word == "warn", word == "abort":
 			p.fail(at, "clause is given twice", quote(word), "", "")
 		default:
-			p.fail(at, "unknown clause", quoteOr(cmp.Or(word, p.text[at:])), "warn", didYouMean(word, []string{"warn"}))
+			p.fail(at, "unknown clause", quoteOr(cmp.Or(word, p.text[at:])), "warn, abort or abort after 30s", didYouMean(word, []string{"warn", "abort"}))
 		}
+	}
+}
+
+// abort reads "after 30s" behind the word abort, which began at the given place.
+func (p *sloParser) abort(s *SLO, at int) {
+	s.Abort = true
+	m := s.Metric
+	switch {
+	case m.Kind == Quantile && m.Clock != Lag, m.Kind == Max && m.Clock != Lag, m.Kind == ErrorRate, m.Kind == Failed, m.Kind == Dropped:
+	default:
+		p.fail(at, "metric that is only known at the end of a stage", quote(m.String()), "p99, max, error_rate, failed or dropped with abort", "")
+	}
+	if s.Op[0] != '<' {
+		p.fail(at, "assertion that more requests may still meet", quote(s.Op), "< or <= with abort", "")
+	}
+	p.blanks()
+	if after := p.at; p.err == nil && p.take(sloWord) == "after" {
+		p.blanks()
+		start := p.at
+		token := p.take(sloRest)
+		d, what, hint := readDuration(token)
+		if what != "" {
+			p.fail(start, what, quoteOr(token), "a duration like 30s", hint)
+		}
+		s.AbortAfter = d
+	} else {
+		p.at = after
 	}
 }
 

@@ -18,6 +18,9 @@ func newStage(st *result.Stage, i int, files *names) stage {
 	switch st.State {
 	case result.Partial:
 		v.State = "Ended early: the figures are what was measured until then."
+		if st.Aborted != "" {
+			v.State = "Ended early, as its plan wants. " + st.Aborted + ". The figures are what was measured until then."
+		}
 	case result.Skipped:
 		v.State, v.Took = "Skipped: it never started.", na
 	}

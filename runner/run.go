@@ -130,7 +130,7 @@ func (r *run) stage(ctx context.Context, i int, st *plans.Stage) error {
 	err := r.work(ctx, st, &rec)
 	end := time.Now()
 	rec.DurationNS = int64(end.Sub(begin))
-	if err != nil || ctx.Err() != nil {
+	if err != nil || ctx.Err() != nil || rec.Aborted != "" {
 		rec.State = result.Partial
 	}
 	rec.Observation = r.sampler.Between(begin, end)

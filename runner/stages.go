@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/perfplan/perfplan/plans"
@@ -39,13 +40,36 @@ func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, rec *res
 	cfg := load.Config{
 		Request: l.Request, MaxInFlight: l.MaxInFlight, AtMax: l.AtMax, Timeout: l.Timeout, TimeoutFrom: l.TimeoutFrom, Drain: l.Drain,
 		KeepAlive: l.KeepAlive, RequestsPerConnection: l.RequestsPerConnection, Connections: l.Connections, LimitsNS: verdict.LimitsNS(st.SLOs), TickEvery: time.Second,
+		Watch: slices.ContainsFunc(st.SLOs, func(s plans.SLO) bool { return s.Abort }),
 		OnTick: func(t load.Tick) bool {
 			r.opt.Events(LoadProgress{Stage: st, Elapsed: t.At, Planned: l.Duration(), Tick: t})
-			return true
+			if rec.Aborted == "" {
+				rec.Aborted = aborted(st, l, t)
+			}
+			return rec.Aborted == ""
 		},
 	}
 	cfg.Mix = shares(l.Mix)
 	return r.offer(ctx, cfg, l.Profile, l.Arrivals, l.Seed, rec)
+}
+
+// aborted says why a stage ends before its time; "" while it does not.
+func aborted(st *plans.Stage, l *plans.Load, t load.Tick) string {
+	limits := verdict.LimitsNS(st.SLOs)
+	for _, s := range st.SLOs {
+		of := 0
+		for i, w := range l.Mix {
+			if w.Name == s.Metric.Request {
+				of = i + 1
+			}
+		}
+		if of < len(t.Ended) {
+			if why := verdict.Broken(s, limits, t.Ended[of], t.At); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 // shares are the requests of a mix as the engine takes them.

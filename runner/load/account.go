@@ -288,6 +288,12 @@ func (a *account) tick(now int64, q queueState) Tick {
 		p, _ = a.tickHist.Quantile(0.99)
 		t.P99 = time.Duration(p)
 	}
+	if a.cfg.Watch {
+		t.Ended = append(t.Ended, a.part.ended())
+		for _, p := range a.parts {
+			t.Ended = append(t.Ended, p.ended())
+		}
+	}
 	a.tickHist.Reset()
 	a.last, a.lastAt = total, now
 	return t

@@ -82,6 +82,9 @@ type Config struct {
 	Tick   time.Duration // of PacingTick; 0: chosen by the rate
 	Loops  int           // threads of the event loop; 0: chosen by the rate and the number of cores
 
+	// Watch puts the counts of segments into ticks.
+	Watch bool
+
 	// OnTick, if not nil, is called about once in TickEvery, one call at a time. When it
 	// returns false the offering ends, and the drain begins. It does not hold up the load.
 	OnTick    func(Tick) bool
@@ -100,6 +103,10 @@ type Tick struct {
 	Waiting  int64         // arrivals at the in-flight bound
 	P50, P99 time.Duration // response times of what ended in this tick (completed and timeouts)
 	Samples  int64         // how many those are; 0: P50 and P99 say nothing
+
+	// Ended are, with Watch, the counts and Over counters of what has ended, by segment: of all requests first, then of each
+	// of the mix. Offered is what has ended of it.
+	Ended [][]result.Segment
 }
 
 // An engine is one run.

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,6 +72,17 @@ func (p *part) add(s *sample, limits []int64, spare *spareHists) {
 	if s.fail != nil {
 		p.addError(s.fail)
 	}
+}
+
+// ended are the counts of what has ended, by segment.
+func (p *part) ended() []result.Segment {
+	all := make([]result.Segment, len(p.segments))
+	for i, seg := range p.segments {
+		r := &seg.record
+		all[i] = result.Segment{Counts: r.Counts, Name: r.Name, OverResponse: slices.Clone(r.OverResponse), OverService: slices.Clone(r.OverService)}
+		all[i].Offered = seg.ended
+	}
+	return all
 }
 
 func (p *part) addError(f *failure) {

@@ -112,8 +112,9 @@ type Stage struct {
 	Kind           string          `json:"kind"` // microbenchmark, warmup or load
 	Outcome        Outcome         `json:"outcome"`
 	Reason         string          `json:"reason"`
-	State          string          `json:"state"`    // complete, partial or skipped
-	StartNS        int64           `json:"start_ns"` // since Result.Started
+	State          string          `json:"state"`             // complete, partial or skipped
+	Aborted        string          `json:"aborted,omitempty"` // why an SLO ended it before its time
+	StartNS        int64           `json:"start_ns"`          // since Result.Started
 	DurationNS     int64           `json:"duration_ns"`
 	SLO            []SLO           `json:"slo"`
 	Microbenchmark *Microbenchmark `json:"microbenchmark,omitempty"`
