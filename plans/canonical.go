@@ -139,7 +139,7 @@ func (w *planWriter) writeValue(it *item, indent string) {
 
 // itemText is a scalar as the effective plan has it.
 func (l *loader) itemText(it *item) string {
-	if it.shape == pathShape || it.shape == folderShape {
+	if it.shape == pathShape || it.shape == folderShape || it.shape == tableShape {
 		return scalarText(l.filePath(it))
 	}
 	switch it.shape.scalar {

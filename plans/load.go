@@ -34,6 +34,8 @@ type Options struct {
 	Profiles []string                    // of the plan, to apply in this order
 	Set      []string                    // PATH=VALUE: other values for places of the plan, VALUE as in YAML
 	Vars     []string                    // NAME=TEXT: other texts for vars of the plan
+
+	TableBytes int64 // text of a data file up to which its rows are kept in memory; 0: TableBytes
 }
 
 // Read is ReadFile for a plan that comes from r. name stands for it in messages, dir is where its relative paths
@@ -129,7 +131,7 @@ type loader struct {
 	targets  []string          // names of the targets, also of those that could not be read
 	requests []string          // names of the requests
 	spare    []*item           // data that no template uses
-	tables   map[string]*table // data files by absolute path
+	tables   map[string]*table // data files by absolute path and columns
 	digests  map[string]string // files the plan depends on: SHA-256 by the path as written
 }
 

@@ -129,19 +129,63 @@ type Header struct {
 // A Template is text with places that are filled from data for each request, in order.
 type Template []Part
 
-// A Part is a literal (Data nil) or the value of a data column.
+// A Part is a literal, the value of a data column, or a generated value.
 type Part struct {
-	Literal string
-	Data    *Data
-	Column  int // index into Data.Columns
+	Literal   string
+	Data      *Data // nil: no column
+	Column    int   // index into Data.Columns
+	Generator *Generator
+	Encode    bool // the value is percent-encoded: it stands in a path, query or form
 }
 
-// Data is a table read from a CSV or JSONL file. Row i mod len(Rows) serves request i.
+// Text is a value of the part as it is sent.
+func (p Part) Text(value string) string {
+	if p.Encode {
+		return encodeValue(value)
+	}
+	return value
+}
+
+// Data is a table read from a CSV or JSONL file.
 type Data struct {
 	Name    string
 	File    string // absolute path
 	Columns []string
-	Rows    [][]string // JSONL values that are not text stand as compact JSON
+	Rows    [][]string // JSONL values that are not text stand as compact JSON; nil when Streamed
+	Order   Order      // "" is Sequential
+	Seed    uint64     // of Shuffled and Weighed
+	Weights []float64  // of Weighed: one for each row, their sum above 0
+	Stop    bool       // a stage ends when all rows have served a request; false: they begin again
+
+	Streamed *Streamed // the rows are read while they are needed; nil: they are in Rows
+
+	table *table
+}
+
+// Len is the number of rows.
+func (d *Data) Len() int64 {
+	if d.Streamed != nil {
+		return d.Streamed.Rows
+	}
+	return int64(len(d.Rows))
+}
+
+// Order says which row serves which request. It is the same for every run.
+type Order string
+
+// The orders of rows. In all of them the number of the request, counted from 0 in each stage, decides.
+const (
+	Sequential Order = "sequential" // row i serves request i, from the first again after the last
+	Shuffled   Order = "shuffled"   // each pass has every row once, in an order of its own
+	Unique     Order = "unique"     // row i serves request i, and none a second one
+	Weighed    Order = "weighted"   // drawn at random by Weights
+)
+
+// A DataEnd is the end of a stage whose rows are used up before its time.
+type DataEnd struct {
+	Data     *Data
+	Requests int64         // that the stage offers at most
+	Planned  time.Duration // what the stage would last without it
 }
 
 // Expect says which answers count as completed; every other end of a request is failed.
@@ -244,6 +288,7 @@ type Warmup struct {
 	Timeout     time.Duration
 	TimeoutFrom TimeoutFrom
 	Connecting
+	DataEnd *DataEnd // nil: the rows last. Until is cut
 }
 
 // Connecting says how a load or warm-up stage uses connections.
@@ -293,6 +338,7 @@ type Load struct {
 	TimeoutFrom TimeoutFrom
 	Drain       time.Duration // after the last arrival, for what is still in flight
 	Connecting
+	DataEnd *DataEnd // nil: the rows last. Profile is cut
 }
 
 // A Weighted is a request of a mix.

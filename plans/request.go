@@ -141,7 +141,7 @@ func (f *filler) form(it *item) Template {
 			f.literal(separator + encodeValue(e.name) + "=")
 			separator = "&"
 			for _, p := range v.text {
-				if p.data != "" {
+				if p.filled() {
 					f.value(v, p, inTarget)
 					continue
 				}
@@ -284,7 +284,7 @@ func (l *loader) headers(r *Request, it *item, f *filler) {
 // host checks a Host header: HOST or HOST:PORT (RFC 9110 section 7.2).
 func (l *loader) host(it *item) string {
 	text := it.value()
-	if slices.ContainsFunc(it.text, func(p piece) bool { return p.data != "" }) {
+	if slices.ContainsFunc(it.text, func(p piece) bool { return p.filled() }) {
 		l.fault(it.fault("data in the host header", it.quoted(), "one host for all requests", ""))
 		return ""
 	}

@@ -13,7 +13,7 @@ func rendered(t Template, i int) string {
 	var b strings.Builder
 	for _, p := range t {
 		if p.Data != nil {
-			b.WriteString(p.Data.Rows[i%len(p.Data.Rows)][p.Column])
+			b.WriteString(p.Text(p.Data.Rows[i%len(p.Data.Rows)][p.Column]))
 		}
 		b.WriteString(p.Literal)
 	}
@@ -87,7 +87,7 @@ stages: [{name: one, load: {rate: 100/s, for: 10s}}]
 			t.Errorf("request %d:\n%s, want\n%s", i, got, want)
 		}
 	}
-	if len(r.Data) != 2 || r.Data[0].Name != "u" || len(r.Data[0].Columns) != 3 || r.Data[0].Columns[0] != "id" {
+	if len(r.Data) != 2 || r.Data[0].Name != "u" || len(r.Data[0].Columns) != 2 || r.Data[0].Columns[0] != "id" {
 		t.Errorf("data %+v", r.Data)
 	}
 }

@@ -138,8 +138,8 @@ var requestsShape = &shape{noun: "a map of names to requests", some: true, each:
 		}}},
 	{name: "body_file", shape: pathShape, example: "data/body.json", aka: []string{"file"}, doc: "File whose bytes are the body, read once when the plan is loaded. `${…}` is not looked up in it."},
 	{name: "data", example: "{user: data/users.csv}", aka: []string{"feeder", "datasets"},
-		doc:   "Tables by name: `.csv` with a header line, or `.jsonl` with an object per line. `${user.id}` in path, query, headers and body is the column `id` of one row; row i serves request i, from the start again after the last.",
-		shape: &shape{noun: "a map of names to files", each: pathShape, names: varNames, some: true}},
+		doc:   "Tables by name: `.csv` with a header line, or `.jsonl` with an object per line, both also packed as `.gz`. `${user.id}` in path, query, headers and body is the column `id` of one row; row i serves request i, from the start again after the last, unless a map says otherwise. See [Data](#data).",
+		shape: &shape{noun: "a map of names to files", each: tableShape, names: varNames, some: true}},
 	{name: "redirects", def: "0", example: "5", aka: []string{"follow_redirects", "max_redirects"}, doc: "How many redirects are followed. With 0 the answer counts as it is.",
 		shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=0,lte=20"}},
 	{name: "expect", def: "{}", example: "{status: 200}", aka: []string{"assert", "check"}, doc: "What a completed answer looks like. Every other one counts as failed.",
@@ -177,6 +177,21 @@ var requestsShape = &shape{noun: "a map of names to requests", some: true, each:
 					}}}},
 		}}},
 }}}
+
+// tableShape is the path of a table, or a map that says more about it.
+var tableShape = &shape{noun: "the path of a file, or a map with file", scalar: textScalar, rule: "min=1", some: true, keys: []key{
+	{name: "file", required: true, shape: pathShape, example: "data/users.jsonl.gz", aka: []string{"path", "csv", "jsonl", "source"}, doc: "The file."},
+	{name: "order", def: "sequential", example: "shuffled", aka: []string{"strategy", "mode", "pick"},
+		doc:   "Which row serves request i of a stage, counted from 0. `sequential`: row i, from the first again after the last. `shuffled`: each pass has all rows in a random order of its own. `unique`: row i, and none twice: a stage that plans more requests than rows is refused. `weighted`: drawn at random by `weight`.",
+		shape: &shape{noun: "sequential, shuffled, unique or weighted", scalar: textScalar, rule: "oneof=sequential shuffled unique weighted"}},
+	{name: "weight", shape: filledText, example: "share", aka: []string{"weights", "weight_column"}, doc: "Column with a number from 0: a row is drawn in proportion to it. With `order: weighted`."},
+	{name: "seed", shape: seedShape, told: "`1`", example: "7", doc: "Decides the order: the same seed gives the same one. With `order: shuffled` or `weighted`."},
+	{name: "end", told: "`cycle`; with `order: unique` neither", example: "stop", aka: []string{"at_end", "on_end"},
+		doc:   "What happens when all rows have served a request. `cycle` begins again; `stop` ends the offering of the stage, whose load curve is cut there when the plan is read.",
+		shape: &shape{noun: "cycle or stop", scalar: textScalar, rule: "oneof=cycle stop"}},
+	{name: "columns", told: "the first line of the file", example: "[id, name]", aka: []string{"header", "fields"}, doc: "Names of the columns of a CSV file that has no header line.",
+		shape: &shape{noun: "a list of names", list: filledText, some: true}},
+}}
 
 var stagesShape = &shape{noun: "a list of stages", some: true, list: &shape{noun: "a stage, such as {name: hold, load: {rate: 50/s, for: 1m}}",
 	one: []string{"microbenchmark", "warmup", "load"}, keys: []key{

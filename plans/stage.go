@@ -23,6 +23,7 @@ func (l *loader) stage(it *item, p *Plan) *Stage {
 	case it.get("load") != nil:
 		s.Work = l.loadWork(it.get("load"), p)
 	}
+	l.spend(it, s)
 	return s
 }
 

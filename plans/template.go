@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,19 +24,24 @@ type filler struct {
 	names   []string
 	used    map[string]bool
 	out     Template
+	made    int // generators so far
 }
 
 // literal adds text to the template.
 func (f *filler) literal(text string) {
-	if n := len(f.out); n > 0 && f.out[n-1].Data == nil {
+	if n := len(f.out); n > 0 && f.out[n-1].Data == nil && f.out[n-1].Generator == nil {
 		f.out[n-1].Literal += text
 	} else if text != "" {
 		f.out = append(f.out, Part{Literal: text})
 	}
 }
 
-// value adds a data column to the template.
+// value adds a data column or a generated value to the template.
 func (f *filler) value(it *item, p piece, at place) {
+	if p.generator != nil {
+		f.generated(it, p, at)
+		return
+	}
 	pos := f.l.posIn(it.node, p.at)
 	fault := func(what, hint string) {
 		f.l.fault(Problem{Pos: pos, Path: it.path, What: what, Got: quote("${" + p.data + "." + p.column + "}"), Hint: hint})
@@ -43,6 +49,9 @@ func (f *filler) value(it *item, p piece, at place) {
 	d, known := f.data[p.data]
 	if !known {
 		hint := didYouMean(p.data, f.names)
+		if name, _, call := strings.Cut(p.data+"."+p.column, "("); hint == "" || call {
+			hint = cmp.Or(didYouMean(name, generatorNames), hint)
+		}
 		if hint == "" {
 			hint = "name its file under data of the request"
 		}
@@ -53,61 +62,43 @@ func (f *filler) value(it *item, p piece, at place) {
 	if d == nil {
 		return
 	}
-	t := f.l.tables[d.File]
-	col := slices.Index(t.columns, p.column)
+	col := slices.Index(d.Columns, p.column)
 	if col < 0 {
-		hint := didYouMean(p.column, t.columns)
+		hint := didYouMean(p.column, d.Columns)
 		if hint == "" {
-			hint = "there are " + shorten(strings.Join(t.columns, ", "))
+			hint = "there are " + shorten(strings.Join(d.Columns, ", "))
 		}
 		fault("unknown column of "+quote(p.data), hint)
 		return
 	}
-	for i, row := range t.rows {
-		switch {
-		case t.absent[[2]int{i, col}]:
-			fault(fmt.Sprintf("the row at line %d of the data has no such column", t.lines[i]), "")
-			return
-		case at == inHeader && !headerText(row[col]):
-			fault(fmt.Sprintf("the row at line %d of the data has a control character, which no header may have", t.lines[i]), "")
-			return
-		}
+	switch t := d.table; {
+	case t.absent[col] > 0:
+		fault(fmt.Sprintf("the row at line %d of the data has no such column", t.absent[col]), "")
+		return
+	case at == inHeader && t.control[col] > 0:
+		fault(fmt.Sprintf("the row at line %d of the data has a control character, which no header may have", t.control[col]), "")
+		return
 	}
-	if at == inTarget {
-		col = encodedColumn(d, col)
-	}
-	f.out = append(f.out, Part{Data: d, Column: col})
+	f.out = append(f.out, Part{Data: d, Column: col, Encode: at == inTarget})
 }
 
-// encodedColumn gives the column that holds the percent-encoded values of col: col itself when nothing in it
-// needs that, else a column of its own behind those of the file.
-func encodedColumn(d *Data, col int) int {
-	name := d.Columns[col] + " (percent-encoded)"
-	if i := slices.Index(d.Columns, name); i >= 0 {
-		return i
+// generated adds a value that is made for each request.
+func (f *filler) generated(it *item, p piece, at place) {
+	g := *p.generator
+	g.Number = f.made
+	f.made++
+	if at == inHeader && slices.ContainsFunc(g.Choices, func(c string) bool { return !headerText(c) }) {
+		f.l.fault(Problem{Pos: f.l.posIn(it.node, p.at), Path: it.path, What: "control character in a header value", Want: "text on one line"})
+		return
 	}
-	encoded := make([]string, len(d.Rows))
-	same := true
-	for i, row := range d.Rows {
-		encoded[i] = encodeValue(row[col])
-		same = same && encoded[i] == row[col]
-	}
-	if same {
-		return col
-	}
-	rows := make([][]string, len(d.Rows))
-	for i, row := range d.Rows {
-		rows[i] = append(slices.Clip(row), encoded[i])
-	}
-	d.Columns, d.Rows = append(d.Columns, name), rows
-	return len(d.Columns) - 1
+	f.out = append(f.out, Part{Generator: &g, Encode: at == inTarget})
 }
 
 // text builds the template of a body or a header.
 func (f *filler) text(it *item, at place) Template {
 	f.out = Template{}
 	for _, p := range it.text {
-		if p.data != "" {
+		if p.filled() {
 			f.value(it, p, at)
 			continue
 		}
@@ -129,7 +120,7 @@ func (f *filler) target(path, query *item) Template {
 		return nil
 	}
 	for _, p := range path.text {
-		if p.data != "" {
+		if p.filled() {
 			f.value(path, p, inTarget)
 			continue
 		}
@@ -157,7 +148,7 @@ func (f *filler) target(path, query *item) Template {
 			f.literal(separator + encodeValue(q.name) + "=")
 			separator = "&"
 			for _, p := range v.text {
-				if p.data != "" {
+				if p.filled() {
 					f.value(v, p, inTarget)
 					continue
 				}

@@ -21,7 +21,13 @@ type piece struct {
 	data    string // for ${data.column}: the data's name
 	column  string
 	address bool // ${address}
+
+	generator *Generator // for ${uuid} and the like
+	ref       string     // inside of its braces
 }
+
+// filled tells whether the piece is filled in for each request.
+func (p piece) filled() bool { return p.data != "" || p.generator != nil }
 
 // plain joins what is known of the text now: all but data and ${address}.
 func plain(ps []piece) string {
@@ -42,6 +48,8 @@ func shown(ps []piece, escape bool) string {
 			b.WriteString(p.env)
 		case p.data != "":
 			b.WriteString("${" + p.data + "." + p.column + "}")
+		case p.generator != nil:
+			b.WriteString("${" + p.ref + "}")
 		case p.address:
 			b.WriteString("${address}")
 		case escape:
@@ -105,11 +113,14 @@ func (l *loader) expand(text string, base int, n *yaml.Node, path string, k kind
 			l.fault(Problem{Pos: l.posIn(n, base+i), Path: path, What: "unclosed ${", Want: "${name}", Hint: "write $$ for a dollar sign"})
 			return ps, false
 		}
-		got, fault := l.lookUp(text[i+2:i+end], k, n)
+		got, fault, off := generated(text[i+2:i+end], k)
+		if got == nil && fault == nil {
+			got, fault = l.lookUp(text[i+2:i+end], k, n)
+		}
 		if fault != nil && fault.What == "" {
 			ok = false
 		} else if fault != nil {
-			fault.Pos, fault.Path = l.posIn(n, base+i), path
+			fault.Pos, fault.Path = l.posIn(n, base+i+off), path
 			l.fault(*fault)
 			ok = false
 		}
@@ -181,6 +192,7 @@ func (l *loader) unknownVar(ref string, k kind) *Problem {
 		known = append(known, v)
 	}
 	slices.Sort(known)
+	call, _, _ := strings.Cut(ref, "(")
 	switch {
 	case slices.Contains(l.later, ref):
 		p.What, p.Hint = "variable used before it is defined", "move "+ref+" further up in vars"
@@ -190,6 +202,8 @@ func (l *loader) unknownVar(ref string, k kind) *Problem {
 		p.Hint = `did you mean "address"?`
 	case nearest(ref, known) != "":
 		p.Hint = didYouMean(ref, known)
+	case k == templateScalar && nearest(call, generatorNames) != "":
+		p.Hint = didYouMean(call, generatorNames)
 	case k == startScalar || k == wordScalar:
 		p.Hint = "${address} stands for host:port of the target's URL; define others in vars, or write ${env." + ref + "} for the environment"
 	case envName.MatchString(name):

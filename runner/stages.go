@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"time"
 
@@ -50,7 +51,16 @@ func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, rec *res
 		},
 	}
 	cfg.Mix = shares(l.Mix)
-	return r.offer(ctx, cfg, l.Profile, l.Arrivals, l.Seed, rec)
+	cfg.Values = valueSeed(st.Name, l.Seed)
+	return r.offer(ctx, cfg, profile{l.Profile, l.Arrivals, l.Seed, l.DataEnd}, rec)
+}
+
+// valueSeed decides the generated values of a stage: other ones in each, so that a warm-up does not use up those of the load
+// behind it.
+func valueSeed(stage string, seed uint64) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s", seed, stage)
+	return h.Sum64()
 }
 
 // aborted says why a stage ends before its time; "" while it does not.
@@ -106,34 +116,48 @@ func (r *run) warmup(ctx context.Context, st *plans.Stage, w *plans.Warmup, rec 
 			return !steady
 		},
 	}
-	profile := []plans.Segment{{Name: "warm-up", Kind: "hold", From: w.Rate, To: w.Rate, Over: w.Until.AtMost}}
-	err := r.offer(ctx, cfg, profile, plans.Uniform, 1, rec)
+	cfg.Values = valueSeed(st.Name, 1)
+	whole := []plans.Segment{{Name: "warm-up", Kind: "hold", From: w.Rate, To: w.Rate, Over: w.Until.AtMost}}
+	err := r.offer(ctx, cfg, profile{whole, plans.Uniform, 1, w.DataEnd}, rec)
 	if rec.Load != nil {
 		rec.Warmup.Excluded = rec.Load.Sent
 	}
 	return err
 }
 
+// A profile is what a stage offers.
+type profile struct {
+	segments []plans.Segment
+	arrivals plans.Arrivals
+	seed     uint64
+	end      *plans.DataEnd
+}
+
 // offer runs the load engine and watches the target's processes meanwhile.
-func (r *run) offer(ctx context.Context, cfg load.Config, profile []plans.Segment, a plans.Arrivals, seed uint64, rec *result.Stage) error {
+func (r *run) offer(ctx context.Context, cfg load.Config, p profile, rec *result.Stage) error {
 	t := cfg.Request.Target
 	if err := r.targets.alive(t); err != nil {
 		return err
 	}
-	segments := make([]schedule.Segment, 0, len(profile))
-	for _, s := range profile {
+	segments := make([]schedule.Segment, 0, len(p.segments))
+	for _, s := range p.segments {
 		segments = append(segments, schedule.Segment{Name: s.Name, From: s.From, To: s.To, Over: s.Over})
 		cfg.Kinds = append(cfg.Kinds, s.Kind)
 	}
 	process := schedule.Uniform
-	if a == plans.Poisson {
+	if p.arrivals == plans.Poisson {
 		process = schedule.Poisson
 	}
 	var err error
-	if cfg.Schedule, err = schedule.New(segments, process, seed); err != nil {
+	if cfg.Schedule, err = schedule.New(segments, process, p.seed); err != nil {
 		return err
 	}
-	cfg.Arrivals, cfg.Seed = a, seed
+	if p.end != nil {
+		cfg.Schedule = cfg.Schedule.First(p.end.Requests)
+		rec.Warnings = append(rec.Warnings, result.Warning{Code: "data_end", Severity: result.Note,
+			Text: fmt.Sprintf("The stage ends with the %d rows of data %q, after %v of the planned %v.", p.end.Data.Len(), p.end.Data.Name, cfg.Schedule.Duration(), p.end.Planned)})
+	}
+	cfg.Arrivals, cfg.Seed = p.arrivals, p.seed
 	cfg.Refresh = t.Refresh
 	cfg.Engine, cfg.Pacing, cfg.Loops = r.opt.Engine, r.opt.Pacing, r.opt.Loops
 	if cfg.Hosts, err = load.Resolve(ctx, t); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -104,12 +105,14 @@ func until(u plans.Until) string {
 
 func explainWarmup(w io.Writer, u *plans.Warmup) {
 	fmt.Fprint(w, sentBy(u.Request, u.Mix))
+	explainData(w, u.Request, u.Mix, u.DataEnd)
 	fmt.Fprintf(w, "  load      %s, %s; its samples are thrown away\n", rate(u.Rate), until(u.Until))
 	fmt.Fprintf(w, "  requests  %s\n", effortOf(u).requests())
 }
 
 func explainLoad(w io.Writer, l *plans.Load, g glyphs) {
 	fmt.Fprint(w, sentBy(l.Request, l.Mix))
+	explainData(w, l.Request, l.Mix, l.DataEnd)
 	fmt.Fprintf(w, "  arrivals  %s, at most %d in flight (%s), timeout %s\n", l.Arrivals, l.MaxInFlight, atMax(l.AtMax), length(l.Timeout))
 	fmt.Fprintf(w, "  time      %s, then up to %s for what is in flight\n", length(l.Duration()), length(l.Drain))
 	about := ""
@@ -140,6 +143,27 @@ func sentBy(r *plans.Request, mix []plans.Weighted) string {
 		parts = append(parts, fmt.Sprintf("%s %.3g%%", w.Name, 100*l.Share(w.Name)))
 	}
 	return fmt.Sprintf("  mix       %s, to %s\n", strings.Join(parts, ", "), r.Target.Name)
+}
+
+// explainData says which rows are sent, and whether they end the stage.
+func explainData(w io.Writer, r *plans.Request, mix []plans.Weighted, end *plans.DataEnd) {
+	tables := r.Data
+	for _, m := range mix[min(1, len(mix)):] { // of a mix, the first is r
+		tables = append(slices.Clip(tables), m.Data...)
+	}
+	for _, d := range tables {
+		how := string(d.Order)
+		if d.Order == plans.Shuffled || d.Order == plans.Weighed {
+			how += fmt.Sprintf(", seed %d", d.Seed)
+		}
+		if d.Streamed != nil {
+			how += ", read while they are sent"
+		}
+		fmt.Fprintf(w, "  data      %s: %s of %s, %s\n", d.Name, counted(int(d.Len()), "row"), filepath.Base(d.File), how)
+	}
+	if end != nil {
+		fmt.Fprintf(w, "  cut       at %s, with the rows of %s: it would last %s\n", counted(int(end.Requests), "request"), end.Data.Name, length(end.Planned))
+	}
 }
 
 func atMax(m plans.AtMax) string {

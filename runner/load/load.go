@@ -55,6 +55,8 @@ type Config struct {
 	Arrivals plans.Arrivals // as Schedule was made; for the record
 	Seed     uint64         // as Schedule was made; for the record
 
+	Values uint64 // decides the generated values of requests
+
 	MaxInFlight int               // at least 1
 	AtMax       plans.AtMax       // "" is Wait
 	Timeout     time.Duration     // to the last byte; more than 0
@@ -176,6 +178,9 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	e.path.start(offered)
 	e.names = e.refresh()
 	end := e.watch(ctx, offered)
+	if err := e.mix.close(); err != nil {
+		return nil, err
+	}
 	l, err := e.account.record(end, audit.stop())
 	if err != nil {
 		return nil, err
@@ -239,7 +244,11 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, err
 	}
 	e.account = newAccount(&e.cfg, e.mix)
-	return e, e.choosePath()
+	if err := e.choosePath(); err != nil {
+		e.mix.close()
+		return nil, err
+	}
+	return e, nil
 }
 
 // choosePath takes the event loop where it can do what the run needs.
@@ -335,6 +344,9 @@ func (e *engine) settle() {
 	e.account.offered(e.ledger.state().due)
 	e.account.ended(samples)
 	e.drop(expired)
+	if e.mix.failed() {
+		e.stopOffering()
+	}
 }
 
 // drop brings arrivals that were never sent to account.

@@ -1,7 +1,9 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/perfplan/perfplan/plans"
@@ -45,11 +47,19 @@ func newMix(cfg *Config) (*mix, error) {
 		}
 		k := kind{Request: s.Request, number: int32(i)}
 		var err error
-		if k.render, err = newRenderer(s.Request, cfg.Hosts, cfg.KeepAlive); err != nil {
-			return nil, err
+		for _, d := range s.Data {
+			if n := cfg.Schedule.Len(); d.Order == plans.Unique && n > d.Len() {
+				m.close()
+				return nil, fmt.Errorf("request %q: %d arrivals, but data %q has %d rows, each of which is sent once", s.Name, n, d.Name, d.Len())
+			}
 		}
 		if k.check, err = newChecker(s.Expect); err != nil {
+			m.close()
 			return nil, fmt.Errorf("request %q: %w", s.Name, err)
+		}
+		if k.render, err = newRenderer(s.Request, cfg.Hosts, cfg.KeepAlive, cfg.Values); err != nil {
+			m.close()
+			return nil, err
 		}
 		sum += uint64(s.Weight)
 		m.kinds, m.ends = append(m.kinds, k), append(m.ends, sum)
@@ -81,6 +91,19 @@ func scramble(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
+}
+
+// close ends the reading of tables, and returns what went wrong with it.
+func (m *mix) close() (err error) {
+	for _, k := range m.kinds {
+		err = cmp.Or(err, k.render.close())
+	}
+	return err
+}
+
+// failed tells whether a table can no longer be read.
+func (m *mix) failed() bool {
+	return slices.ContainsFunc(m.kinds, func(k kind) bool { return k.render.failed() })
 }
 
 // first is the request, or the first of the mix.

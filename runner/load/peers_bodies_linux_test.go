@@ -84,7 +84,7 @@ func variedContests() []contest {
 func TestVariedBodies(t *testing.T) {
 	req := &plans.Request{Path: literal("/")}
 	vary(req)
-	r, err := newRenderer(req, []Host{{Authority: "a"}}, true)
+	r, err := newRenderer(req, []Host{{Authority: "a"}}, true, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

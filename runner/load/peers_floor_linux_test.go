@@ -96,7 +96,7 @@ func floorTexts(t *testing.T, c contest, address string) (texts [][]byte) {
 		vary(req)
 		n = variedRows
 	}
-	r, err := newRenderer(req, []Host{{Authority: address}}, true)
+	r, err := newRenderer(req, []Host{{Authority: address}}, true, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

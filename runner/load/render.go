@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,7 +20,9 @@ type renderer struct {
 	headers []textPart // with names and line ends
 	body    []textPart
 	sized   bool // Content-Length is sent
+	varying bool // the length of the body is not known before it is written
 	fixed   []rendered
+	streams []*stream
 }
 
 // rendered is one request; the body begins at bodyAt.
@@ -28,22 +31,35 @@ type rendered struct {
 	bodyAt int
 }
 
-// A textPart is a literal, or one column of a table, by row (rows is nil for a literal).
+// A textPart is a literal, one column of a table by row, or a generated value.
 type textPart struct {
-	literal string
-	rows    []string
+	literal   string
+	rows      []string
+	order     *order // of rows; nil: row i serves arrival i
+	stream    *stream
+	want      int // of the stream
+	generator *generator
 }
 
-func (p textPart) at(i int64) string {
-	if p.rows == nil {
-		return p.literal
+func (p *textPart) isLiteral() bool { return p.rows == nil && p.stream == nil && p.generator == nil }
+
+// at is the text of arrival i, for all but generated values.
+func (p *textPart) at(i int64) string {
+	switch {
+	case p.order != nil:
+		return p.rows[p.order.row(i)]
+	case p.rows != nil:
+		return p.rows[i%int64(len(p.rows))]
+	case p.stream != nil:
+		return p.stream.at(p.want, i)
 	}
-	return p.rows[i%int64(len(p.rows))]
+	return p.literal
 }
 
 // newRenderer refuses what would not arrive as written: header names that are
-// none, header fields that frame the message, line ends in a field.
-func newRenderer(req *plans.Request, hosts []Host, keepAlive bool) (*renderer, error) {
+// none, header fields that frame the message, line ends in a field. seed decides
+// the generated values. It is to be closed.
+func newRenderer(req *plans.Request, hosts []Host, keepAlive bool, seed uint64) (*renderer, error) {
 	if req.Method == "" || strings.ContainsFunc(req.Method, func(c rune) bool { return c > 127 || !tokenByte[c] }) {
 		return nil, fmt.Errorf("request %q: not a method: %q", req.Name, req.Method)
 	}
@@ -59,16 +75,26 @@ func newRenderer(req *plans.Request, hosts []Host, keepAlive bool) (*renderer, e
 		r.start = append(r.start, req.Method+" "+h.Prefix)
 		r.names = append(r.names, "Host: "+host+"\r\n")
 	}
+	b := &binder{seed: seed, orders: map[*plans.Data]*order{}, streams: map[*plans.Data]*stream{}}
 	var err error
-	if r.path, err = templateParts(req.Path, encodeTarget); err == nil {
-		r.headers, err = headerParts(req, keepAlive)
+	if r.path, err = b.parts(req.Path, encodeTarget); err == nil {
+		r.headers, err = b.headers(req, keepAlive)
 	}
 	if err == nil {
-		r.body, err = templateParts(req.Body, nil)
+		r.body, err = b.parts(req.Body, nil)
+	}
+	for _, s := range b.streams {
+		if err != nil {
+			s.reader.Close()
+		} else if err = s.begin(); err == nil {
+			r.streams = append(r.streams, s)
+		}
 	}
 	if err != nil {
+		r.close()
 		return nil, fmt.Errorf("request %q: %w", req.Name, err)
 	}
+	r.varying = slices.ContainsFunc(r.body, func(p textPart) bool { return p.generator != nil })
 	// RFC 9110, 8.6: a method that usually has content says so when it has none.
 	r.sized = req.HasBody || len(req.Body) > 0 || slices.Contains([]string{"POST", "PUT", "PATCH"}, req.Method)
 	if isFixed(r.path) && isFixed(r.headers) && isFixed(r.body) {
@@ -81,12 +107,33 @@ func newRenderer(req *plans.Request, hosts []Host, keepAlive bool) (*renderer, e
 	return r, nil
 }
 
-func isFixed(parts []textPart) bool {
-	return !slices.ContainsFunc(parts, func(p textPart) bool { return p.rows != nil })
+// close ends the reading of tables, and returns what went wrong with it.
+func (r *renderer) close() (err error) {
+	for _, s := range r.streams {
+		s.close()
+		err = cmp.Or(err, s.err())
+	}
+	return err
 }
 
-// headerParts writes the fields in the plan's order, then those it lacks.
-func headerParts(req *plans.Request, keepAlive bool) ([]textPart, error) {
+// failed tells whether a table can no longer be read.
+func (r *renderer) failed() bool {
+	return slices.ContainsFunc(r.streams, func(s *stream) bool { return s.err() != nil })
+}
+
+func isFixed(parts []textPart) bool {
+	return !slices.ContainsFunc(parts, func(p textPart) bool { return !p.isLiteral() })
+}
+
+// A binder binds the templates of a request to its tables.
+type binder struct {
+	seed    uint64
+	orders  map[*plans.Data]*order
+	streams map[*plans.Data]*stream
+}
+
+// headers writes the fields in the plan's order, then those it lacks.
+func (b *binder) headers(req *plans.Request, keepAlive bool) ([]textPart, error) {
 	var parts []textPart
 	has := map[string]bool{}
 	for _, h := range req.Headers {
@@ -97,7 +144,7 @@ func headerParts(req *plans.Request, keepAlive bool) ([]textPart, error) {
 		if name == "host" || name == "content-length" || name == "transfer-encoding" {
 			return nil, fmt.Errorf("header %q is set by perfplan and cannot be set by headers", h.Name)
 		}
-		value, err := templateParts(h.Value, oneLine)
+		value, err := b.parts(h.Value, oneLine)
 		if err != nil {
 			return nil, fmt.Errorf("header %q: %w", h.Name, err)
 		}
@@ -121,41 +168,67 @@ func headerParts(req *plans.Request, keepAlive bool) ([]textPart, error) {
 	return joinLiterals(parts), nil
 }
 
-// templateParts binds a template to its tables. fit, if given, makes each text
-// fit its place or refuses it.
-func templateParts(t plans.Template, fit func(string) (string, error)) ([]textPart, error) {
+// parts binds a template. fit, if given, makes each text fit its place or refuses it.
+func (b *binder) parts(t plans.Template, fit func(string) (string, error)) ([]textPart, error) {
 	if fit == nil {
 		fit = func(s string) (string, error) { return s, nil }
 	}
 	var parts []textPart
 	for _, p := range t {
-		if p.Data == nil {
-			literal, err := fit(p.Literal)
-			if err != nil {
-				return nil, err
-			}
-			parts = append(parts, textPart{literal: literal})
-			continue
+		var part textPart
+		var err error
+		switch {
+		case p.Generator != nil:
+			part.generator, err = newGenerator(p, b.seed, fit)
+		case p.Data != nil:
+			part, err = b.column(p, fit)
+		default:
+			part.literal, err = fit(p.Literal)
 		}
-		if len(p.Data.Rows) == 0 {
-			return nil, fmt.Errorf("data %q has no rows", p.Data.Name)
+		if err != nil {
+			return nil, err
 		}
-		rows := make([]string, len(p.Data.Rows))
-		for i, row := range p.Data.Rows {
-			var err error
-			if rows[i], err = fit(row[p.Column]); err != nil {
-				return nil, fmt.Errorf("data %q, column %q, row %d: %w", p.Data.Name, p.Data.Columns[p.Column], i+1, err)
-			}
-		}
-		parts = append(parts, textPart{rows: rows})
+		parts = append(parts, part)
 	}
 	return joinLiterals(parts), nil
+}
+
+// column binds the column of a table.
+func (b *binder) column(p plans.Part, fit func(string) (string, error)) (part textPart, err error) {
+	d := p.Data
+	if d.Len() == 0 {
+		return part, fmt.Errorf("data %q has no rows", d.Name)
+	}
+	if d.Streamed != nil {
+		if part.stream = b.streams[d]; part.stream == nil {
+			if part.stream, err = openStream(d); err != nil {
+				return part, err
+			}
+			b.streams[d] = part.stream
+		}
+		part.want = len(part.stream.wants)
+		part.stream.wants = append(part.stream.wants, wanted{p.Column, func(s string) (string, error) { return fit(p.Text(s)) }})
+		return part, nil
+	}
+	part.rows = make([]string, len(d.Rows))
+	for i, row := range d.Rows {
+		if part.rows[i], err = fit(p.Text(row[p.Column])); err != nil {
+			return part, fmt.Errorf("data %q, column %q, row %d: %w", d.Name, d.Columns[p.Column], i+1, err)
+		}
+	}
+	if d.Order == plans.Shuffled || d.Order == plans.Weighed {
+		if b.orders[d] == nil {
+			b.orders[d] = newOrder(d)
+		}
+		part.order = b.orders[d]
+	}
+	return part, nil
 }
 
 func joinLiterals(parts []textPart) []textPart {
 	var joined []textPart
 	for _, p := range parts {
-		if n := len(joined); n > 0 && p.rows == nil && joined[n-1].rows == nil {
+		if n := len(joined); n > 0 && p.isLiteral() && joined[n-1].isLiteral() {
 			joined[n-1].literal += p.literal
 			continue
 		}
@@ -207,10 +280,13 @@ func (r *renderer) render(buf []byte, host int, i int64) (req []byte, bodyAt int
 	buf = append(buf, " HTTP/1.1\r\n"...)
 	buf = append(buf, r.names[host]...)
 	buf = appendParts(buf, r.headers, i)
+	if r.sized && r.varying {
+		return r.measured(buf, i)
+	}
 	if r.sized {
 		n := 0
-		for _, p := range r.body {
-			n += len(p.at(i))
+		for k := range r.body {
+			n += len(r.body[k].at(i))
 		}
 		buf = append(buf, "Content-Length: "...)
 		buf = strconv.AppendInt(buf, int64(n), 10)
@@ -221,9 +297,26 @@ func (r *renderer) render(buf []byte, host int, i int64) (req []byte, bodyAt int
 	return appendParts(buf, r.body, i), bodyAt
 }
 
+// measured goes on with the length of a body that is only known once the body is
+// written: it is written behind room for the longest, and moved up.
+func (r *renderer) measured(buf []byte, i int64) (req []byte, bodyAt int) {
+	const room = "0000000000000000000\r\n\r\n"
+	buf = append(buf, "Content-Length: "...)
+	at := len(buf)
+	buf = append(buf, room...)
+	from := len(buf)
+	buf = appendParts(buf, r.body, i)
+	bodyAt = len(append(strconv.AppendInt(buf[:at], int64(len(buf)-from), 10), "\r\n\r\n"...))
+	return buf[:bodyAt+copy(buf[bodyAt:], buf[from:])], bodyAt
+}
+
 func appendParts(buf []byte, parts []textPart, i int64) []byte {
-	for _, p := range parts {
-		buf = append(buf, p.at(i)...)
+	for k := range parts {
+		if p := &parts[k]; p.generator != nil {
+			buf = p.generator.append(buf, i)
+		} else {
+			buf = append(buf, p.at(i)...)
+		}
 	}
 	return buf
 }

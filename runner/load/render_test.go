@@ -31,7 +31,7 @@ func TestRender(t *testing.T) {
 		{"own fields", &plans.Request{Method: "GET", Path: literal("/x"), Host: "h", Headers: headers("user-agent", "me", "expect", "100-continue"), ExpectContinue: true}, 0, 0,
 			"GET /x HTTP/1.1\nHost: h\nuser-agent: me\nexpect: 100-continue\n\n"},
 	} {
-		r, err := newRenderer(c.req, twoHosts, true)
+		r, err := newRenderer(c.req, twoHosts, true, 0)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -45,7 +45,7 @@ func TestRender(t *testing.T) {
 			t.Errorf("%s: body at %d, want %d", c.name, bodyAt, at)
 		}
 	}
-	r, err := newRenderer(simple, twoHosts, false)
+	r, err := newRenderer(simple, twoHosts, false, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestRenderRefuses(t *testing.T) {
 		{plans.Request{Method: "GET", Body: plans.Template{{Data: &plans.Data{Name: "d"}}}}, `data "d" has no rows`},
 	} {
 		c.req.Name = "r"
-		_, err := newRenderer(&c.req, twoHosts, true)
+		_, err := newRenderer(&c.req, twoHosts, true, 0)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `request "r"`) {
 			t.Errorf("newRenderer(%+v) = %v, want %q", c.req, err, c.want)
 		}
@@ -85,7 +85,7 @@ func TestRenderRefuses(t *testing.T) {
 func TestRenderAllocates(t *testing.T) {
 	data := &plans.Data{Columns: []string{"c"}, Rows: [][]string{{"one"}, {"two"}}}
 	req := &plans.Request{Method: "POST", Path: literal("/x"), Body: plans.Template{{Data: data}}, HasBody: true}
-	r, err := newRenderer(req, twoHosts, true)
+	r, err := newRenderer(req, twoHosts, true, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -166,6 +166,18 @@ func wholeUp(r float64) int64 {
 // Len returns the exact number of arrivals. A poisson schedule may have none.
 func (s *Schedule) Len() int64 { return s.len }
 
+// First returns the schedule without its arrivals from the n-th on, counted from 0; its segments and its length stay.
+func (s *Schedule) First(n int64) *Schedule {
+	c := *s
+	c.len, c.spans = min(s.len, max(n, 0)), slices.Clone(s.spans)
+	for i := range c.spans {
+		sp := &c.spans[i]
+		sp.First = min(sp.First, c.len)
+		sp.Count = min(sp.Count, c.len-sp.First)
+	}
+	return &c
+}
+
 // Duration returns the length of the stage.
 func (s *Schedule) Duration() time.Duration { return s.spans[len(s.spans)-1].End }
 

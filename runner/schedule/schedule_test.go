@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -292,4 +293,36 @@ func FuzzNew(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The first arrivals of a schedule are at the same times as in the whole.
+func TestFirst(t *testing.T) {
+	t.Parallel()
+	for _, a := range []Arrivals{Uniform, Poisson} {
+		whole := mustNew(t, []Segment{hold(10, 2*time.Second), ramp(10, 30, 2*time.Second), hold(5, time.Second)}, a, 3)
+		all := offsets(t, whole)
+		for _, n := range []int64{0, 1, 19, 20, 21, 45, whole.Len() - 1, whole.Len(), whole.Len() + 9} {
+			s := whole.First(n)
+			want := min(n, whole.Len())
+			if s.Len() != want || s.Duration() != whole.Duration() || len(s.Segments()) != 3 {
+				t.Fatalf("%v: First(%d) has %d arrivals in %v", a, n, s.Len(), s.Duration())
+			}
+			var count int64
+			for _, sp := range s.Segments() {
+				count += sp.Count
+			}
+			got := drain(s.Cursor())
+			if int64(len(got)) != want || count != want || !slices.Equal(got, all[:want]) {
+				t.Errorf("%v: First(%d) is %v, want the first of %v", a, n, got, all)
+			}
+			for i, at := range got {
+				if s.At(int64(i)) != at {
+					t.Errorf("%v: First(%d).At(%d) = %v, want %v", a, n, i, s.At(int64(i)), at)
+				}
+			}
+		}
+		if whole.Len() != int64(len(all)) {
+			t.Errorf("%v: First changed the whole", a)
+		}
+	}
 }
