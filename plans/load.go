@@ -66,7 +66,7 @@ func Read(r io.Reader, name, dir string, o Options) (*Plan, error) {
 }
 
 func newLoader(s *source, o Options) *loader {
-	l := &loader{source: s, options: o, env: o.Env, vars: map[string][]piece{}, secrets: map[string][]piece{}, kept: map[string]bool{}, used: map[string]bool{}, foreign: map[*yaml.Node]*source{},
+	l := &loader{source: s, options: o, env: o.Env, vars: map[string][]piece{}, secrets: map[string][]piece{}, kept: map[string]bool{}, segments: map[*item][]Segment{}, used: map[string]bool{}, foreign: map[*yaml.Node]*source{},
 		sources: []*source{s}, tables: map[string]*table{}, digests: map[string]string{},
 		validate: validator.New(validator.WithRequiredStructEnabled())}
 	if l.env == nil {
@@ -114,9 +114,10 @@ type loader struct {
 	included int                    // files
 	secrets  map[string][]piece     // nil for one that could not be read
 	hidden   Secrets
-	kept     map[string]bool // vars that the effective plan needs: of template files
-	inFile   bool            // a template file is being read
-	profiles []string        // names of those that the plan has
+	segments map[*item][]Segment // of load stages
+	kept     map[string]bool     // vars that the effective plan needs: of template files
+	inFile   bool                // a template file is being read
+	profiles []string            // names of those that the plan has
 	env      func(string) (string, bool)
 	vars     map[string][]piece // nil for one that could not be read
 	later    []string           // vars that are still to come

@@ -122,7 +122,11 @@ func (r *run) offer(ctx context.Context, cfg load.Config, profile []plans.Segmen
 	}
 	segments := make([]schedule.Segment, 0, len(profile))
 	for _, s := range profile {
-		segments = append(segments, schedule.Segment{Name: s.Name, From: s.From, To: s.To, Over: s.Over})
+		seg := schedule.Segment{Name: s.Name, From: s.From, To: s.To, Over: s.Over}
+		for _, p := range s.Points {
+			seg.Points = append(seg.Points, schedule.Point{At: p.At, Rate: p.Rate})
+		}
+		segments = append(segments, seg)
 		cfg.Kinds = append(cfg.Kinds, s.Kind)
 	}
 	process := schedule.Uniform
@@ -130,7 +134,12 @@ func (r *run) offer(ctx context.Context, cfg load.Config, profile []plans.Segmen
 		process = schedule.Poisson
 	}
 	var err error
-	if cfg.Schedule, err = schedule.New(segments, process, seed); err != nil {
+	if a == plans.Trace {
+		cfg.Schedule, err = schedule.NewTrace(profile[0].Name, profile[0].Trace, profile[0].Over)
+	} else {
+		cfg.Schedule, err = schedule.New(segments, process, seed)
+	}
+	if err != nil {
 		return err
 	}
 	cfg.Arrivals, cfg.Seed = a, seed
