@@ -218,7 +218,7 @@ func Hover(text string, line, col int) (Help, bool) {
 	top.walk(func(p *spot) bool {
 		switch {
 		case p.parent == nil || p.line != line-1:
-		case at >= p.from && at < p.to && !p.item:
+		case at >= p.from && at <= p.to && !p.item:
 			found, h.From, h.To = p, p.from+1, p.to+1
 		case at >= p.valueFrom && at < p.valueTo:
 			found, h.From, h.To = p, p.valueFrom+1, p.valueTo+1
