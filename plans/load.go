@@ -34,6 +34,7 @@ type Options struct {
 	Profiles []string                    // of the plan, to apply in this order
 	Set      []string                    // PATH=VALUE: other values for places of the plan, VALUE as in YAML
 	Vars     []string                    // NAME=TEXT: other texts for vars of the plan
+	Unsaved  map[string][]byte           // texts of included files, by their absolute paths, instead of what is on disk: an editor's
 }
 
 // Read is ReadFile for a plan that comes from r. name stands for it in messages, dir is where its relative paths

@@ -9,6 +9,8 @@ var (
 	textShape     = &shape{noun: "text", scalar: textScalar}
 	filledText    = &shape{noun: "text that is not empty", scalar: textScalar, rule: "min=1"}
 	nameShape     = &shape{noun: "a name", scalar: textScalar, rule: "min=1,max=100", open: true}
+	targetName    = &shape{noun: "a name", scalar: textScalar, rule: "min=1,max=100", open: true, of: "targets"}
+	requestName   = &shape{noun: "a name", scalar: textScalar, rule: "min=1,max=100", open: true, of: "requests"}
 	pathShape     = &shape{noun: "the path of a file", scalar: textScalar, rule: "min=1"}
 	folderShape   = &shape{noun: "the path of a folder", scalar: textScalar, rule: "min=1"}
 	templateShape = &shape{noun: "text", scalar: templateScalar}
@@ -110,7 +112,7 @@ var (
 )
 
 var requestsShape = &shape{noun: "a map of names to requests", some: true, each: &shape{noun: "a request, such as {path: /}", keys: []key{
-	{name: "target", shape: nameShape, told: "the only target", example: "shop", doc: "Name of the target that it goes to."},
+	{name: "target", shape: targetName, told: "the only target", example: "shop", doc: "Name of the target that it goes to."},
 	{name: "method", shape: filledText, def: "GET", example: "POST", doc: "HTTP method."},
 	{name: "path", required: true, shape: &shape{noun: "a path like /items?limit=5", scalar: templateScalar}, example: "/items?limit=5", aka: []string{"url", "uri"},
 		doc: "Path and query. What is legal in a request line is sent byte for byte, blanks and other characters are percent-encoded once. A fragment is not sent."},
@@ -242,7 +244,7 @@ var mixKey = key{name: "mix", example: "{home: 9, search: 1}", aka: []string{"re
 	shape: &shape{noun: "a map of requests to weights", names: freeNames, some: true, each: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000000"}}}
 
 var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}", keys: []key{
-	{name: "request", shape: nameShape, told: "the only request", example: "home", doc: "Name of the request to send."},
+	{name: "request", shape: requestName, told: "the only request", example: "home", doc: "Name of the request to send."},
 	mixKey,
 	{name: "rate", required: true, shape: rateShape, example: "50/s", aka: []string{"rps", "qps"}, doc: "Arrivals per second, minute or hour, evenly spaced."},
 	{name: "until", told: "`steady`, unless `for` is given", example: "steady", doc: "`steady` ends it when the times no longer change.",
@@ -256,7 +258,7 @@ var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}",
 }}
 
 var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []key{
-	{name: "request", shape: nameShape, told: "the only request", example: "home", doc: "Name of the request to send."},
+	{name: "request", shape: requestName, told: "the only request", example: "home", doc: "Name of the request to send."},
 	mixKey,
 	{name: "arrivals", told: "`uniform`, unless there is a trace", example: "poisson", doc: "`uniform` is evenly spaced, `poisson` comes at random as independent users do.",
 		shape: &shape{noun: "uniform or poisson", scalar: textScalar, rule: "oneof=uniform poisson"}},

@@ -18,7 +18,7 @@ const maxTrace = 10_000_000
 // trace reads recorded arrivals: their times since the first, divided by the speed, in order.
 func (l *loader) trace(it *item) []Segment {
 	file := it.get("file")
-	if file == nil {
+	if file == nil || it.get("speed") == nil || it.get("format") == nil {
 		return nil
 	}
 	speed, err := strconv.ParseFloat(it.get("speed").value(), 64)
