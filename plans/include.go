@@ -27,6 +27,9 @@ func (l *loader) include(n *yaml.Node, s *source, above []string) bool {
 	if list.Kind == yaml.AliasNode {
 		list = list.Alias
 	}
+	if !l.once(n, "include") {
+		return false
+	}
 	take(n, "include")
 	files := []*yaml.Node{list}
 	if list.Kind == yaml.SequenceNode {

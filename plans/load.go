@@ -17,6 +17,9 @@ import (
 // start at its folder, for standard input at the current one. The error is a Problems with every fault of the plan,
 // warnings among them; those of a good plan are in Plan.Warnings.
 func ReadFile(path string, o Options) (*Plan, error) {
+	if path == "" {
+		return nil, Problems{{Pos: Position{File: "plan"}, What: "cannot read the plan", Got: "an empty path", Want: "the path of a plan, or - for standard input"}}
+	}
 	if path == "-" {
 		return Read(os.Stdin, path, ".", o)
 	}

@@ -22,6 +22,7 @@ var ownImports = map[string]string{
 	"predictor/data":         "",
 	"predictor/model":        "",
 	"examples/01-first-plan": "",
+	"examples/10-tls":        "",
 
 	"runner/bench":         "plans runner/process runner/result runner/stats",
 	"runner/load":          "plans runner/hist runner/result runner/schedule",
@@ -40,7 +41,7 @@ var ownImports = map[string]string{
 
 	"cmd/perfplan/lsp": "plans",
 
-	"cmd/perfplan": "cmd/perfplan/lsp plans report runner runner/load runner/process runner/result runner/verdict",
+	"cmd/perfplan": "cmd/perfplan/lsp plans report report/chart runner runner/load runner/process runner/result runner/verdict",
 }
 
 // foreignImports says who may import another module, or a part of one: one importer each, so that it can be replaced.
