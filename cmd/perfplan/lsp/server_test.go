@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,5 +138,35 @@ func TestDiagnoseSharedFile(t *testing.T) {
 	found := diagnose(docs, func(string) (string, bool) { return "", false })
 	if len(found) != 3 || len(found["file:///plans/a.yaml"]) != 0 || len(found["file:///plans/part.yaml"]) != 1 {
 		t.Errorf("got %+v, want one of part.yaml", found)
+	}
+}
+
+// Included files are read relative to the file that names them, each once, and as they are in the editor where they are open.
+func TestIncluded(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"parts/a.yaml": "include: [b.yaml, ../plan.yaml, none.yaml]\nvars: {on: disk}\n", "parts/b.yaml": "include: a.yaml\n"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &server{docs: map[string]*document{}}
+	open := func(name, text string) *document {
+		d := newDocument(fileURI(filepath.Join(dir, name)))
+		d.text = text
+		s.docs[d.uri] = d
+		return d
+	}
+	plan := open("plan.yaml", "include: parts/a.yaml\n"+goodPlan)
+	want := []string{"include: [b.yaml, ../plan.yaml, none.yaml]\nvars: {on: disk}\n", "include: a.yaml\n"}
+	if got := s.included(plan); !slices.Equal(got, want) {
+		t.Errorf("included = %q, want %q", got, want)
+	}
+	open("parts/a.yaml", "vars: {un: saved}\n")
+	if got := s.included(plan); !slices.Equal(got, []string{"vars: {un: saved}\n"}) {
+		t.Errorf("included = %q, want the text of the editor", got)
 	}
 }
