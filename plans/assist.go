@@ -3,6 +3,7 @@ package plans
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // SuggestionKind is what a Suggestion is.
@@ -34,8 +35,9 @@ type Completion struct {
 }
 
 // Complete suggests what can be written at a place of a plan, which need not be valid, nor YAML. line and col count from 1,
-// col in characters, as those of a Position.
-func Complete(text string, line, col int) Completion {
+// col in characters, as those of a Position. included are the texts of the files that it includes: their names of targets
+// and requests are suggested, too.
+func Complete(text string, line, col int, included ...string) Completion {
 	lines, runes, ok := linesAt(text, line, col)
 	if !ok {
 		return Completion{}
@@ -43,7 +45,7 @@ func Complete(text string, line, col int) Completion {
 	col = min(col-1, len(runes))
 	_, at := outline(slices.Concat(lines[:line-1], []string{string(runes[:col])}))
 	top, _ := outline(lines)
-	w := &writing{top: top, at: at, line: line - 1, to: col}
+	w := &writing{top: top, at: at, line: line - 1, to: col, included: included}
 	for w.to < len(runes) && isWord(runes[w.to]) {
 		w.to++
 	}
@@ -80,6 +82,8 @@ type writing struct {
 	line  int
 	to    int  // where the word ends
 	colon bool // a colon follows
+
+	included []string
 }
 
 func (w *writing) suggestions() []Suggestion {
@@ -97,7 +101,7 @@ func (w *writing) suggestions() []Suggestion {
 	case s.list != nil && s.list.keys != nil && !w.at.in.item:
 		w.at.in = &spot{parent: w.at.in, depth: w.at.in.depth + 1, item: true, line: -1}
 		return w.keys(s.list, "- ")
-	case s.list == nil && s.each == nil && w.at.in.item:
+	case w.at.in.item && (s.scalar != noScalar || s.list == nil && s.each == nil):
 		return w.values(s)
 	}
 	return nil
@@ -161,24 +165,57 @@ func (w *writing) values(s *shape) []Suggestion {
 			add(NameSuggestion, name, "of "+s.of)
 		}
 	}
-	if in != w.at.in || words != nil || s.of != "" {
+	if words != nil || s.of != "" {
 		return all
 	}
-	if k.def != "{}" {
+	if in == w.at.in && k.def != "{}" {
 		add(ValueSuggestion, k.def, "default")
 	}
-	add(ValueSuggestion, k.example, "example")
+	for _, text := range s.like {
+		add(ValueSuggestion, text, "example")
+	}
+	if in == w.at.in { // not an entry of its list
+		add(ValueSuggestion, k.example, "example")
+	}
 	return all
 }
 
-// named are the names that a map of the plan gives.
+// named are the names that a map of the plan gives, and those that it has from included files.
 func (w *writing) named(key string) []string {
-	for _, e := range w.top.entries {
-		if e.key == key {
-			return e.names(w.top, -1, 0)
+	all := w.top.under(key).names(w.top, -1, 0)
+	for _, text := range w.included {
+		if len(text) <= maxSource {
+			top, _ := outline(splitLines([]byte(text)))
+			all = append(all, top.under(key).names(top, -1, 0)...)
 		}
 	}
-	return nil
+	return all
+}
+
+// under is the entry of that key, an empty one if there is none.
+func (p *spot) under(key string) *spot {
+	for _, e := range p.entries {
+		if e.key == key {
+			return e
+		}
+	}
+	return &spot{}
+}
+
+// Includes are the paths of the files that a plan names to be included, as written. It need not be valid, nor YAML.
+func Includes(text string) []string {
+	if len(text) > maxSource {
+		return nil
+	}
+	top, _ := outline(splitLines([]byte(text)))
+	list := top.under("include")
+	var all []string
+	for _, e := range append([]*spot{list}, list.entries...) {
+		if path := strings.Trim(e.value, `"'`); path != "" {
+			all = append(all, path)
+		}
+	}
+	return all
 }
 
 // detail is what stands behind a key of s, in a few words.

@@ -21,7 +21,8 @@ func cursorIn(t *testing.T, marked string) (text string, line, col int) {
 func labels(c Completion) []string {
 	var all []string
 	for _, s := range c.Suggestions {
-		all = append(all, s.Label)
+		label, _, _ := strings.Cut(s.Label, " <")
+		all = append(all, label)
 	}
 	return all
 }
@@ -67,7 +68,10 @@ func TestComplete(t *testing.T) {
 		{"requests:\n  home: {path: /}\n  price: {path: /p}\nstages:\n  - load:\n      request: ‸", "home price", ""},
 		{"stages:\n  - warmup: {request: ‸}\nrequests: {home: {path: /}, ä: {}}\n", "home ä", ""},
 		{"targets: {shop: {}, bank: {}}\nrequests:\n  a:\n    target: sh‸", "shop bank", ""},
-		{"stages:\n  - microbenchmark:\n      warmup: ‸", "auto 2s", ""},
+		{"stages:\n  - microbenchmark:\n      warmup: ‸", "auto none 2s", ""},
+		{"slo:\n  - ‸", "p99 error_rate cpu(shop)", ""},
+		{"slo:\n  - p‸\n", "p99 error_rate", ""},
+		{"slo: [p99 < 1s, ‸]\n", "p99 error_rate", ""},
 		{"stages:\n  - load:\n      for: ‸", "1m", ""},
 		{"version: ‸", "1", ""},
 
@@ -157,6 +161,40 @@ func TestCompleteDocs(t *testing.T) {
 			t.Errorf("%s: required %v, detail %q, want %v", s.Label, s.Required, s.Detail, k.required)
 		}
 	}
+}
+
+// Names of targets and requests come from included files, too.
+func TestCompleteIncluded(t *testing.T) {
+	text, line, col := cursorIn(t, "include: [\"a.yaml\", b.yaml]\nrequests: {home: {target: ‸}}\ntargets: {s: {}}\n")
+	if got := labels(Complete(text, line, col, "targets:\n  t: {url: x}\n  s:\n", "version: 1\n")); !slices.Equal(got, []string{"s", "t"}) {
+		t.Errorf("got %q, want s and t", got)
+	}
+	for text, want := range map[string][]string{
+		text: {"a.yaml", "b.yaml"}, "include: a b.yaml # x\n": {"a b.yaml"}, "include:\n  - a.yaml\n  - 'b.yaml'\nx: {": {"a.yaml", "b.yaml"}, "include:\n": nil, "x: {include: a}": nil,
+	} {
+		if got := Includes(text); !slices.Equal(got, want) {
+			t.Errorf("Includes(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// What is suggested as an example can be written.
+func TestLikeValues(t *testing.T) {
+	allKeys(root, "", func(path string, k key) {
+		for _, s := range []*shape{k.shape, k.shape.list} {
+			if s == nil {
+				continue
+			}
+			for _, text := range s.like {
+				if _, err := ParseSLO(text); k.name == "slo" && err != nil {
+					t.Errorf("%s: %q: %v", path, text, err)
+				}
+				if _, what, _ := readDuration(text); k.name == "warmup" && what != "" && text != "auto" && text != "none" {
+					t.Errorf("%s: %q", path, text)
+				}
+			}
+		}
+	})
 }
 
 func TestHover(t *testing.T) {

@@ -27,6 +27,8 @@ var (
 		list: &shape{noun: "text", scalar: wordScalar}, some: true}
 	slosShape = &shape{noun: "a list of assertions like p99 < 150ms", some: true,
 		list: &shape{noun: "an assertion like p99 < 150ms", scalar: textScalar, open: true, names: freeNames, some: true,
+			like: []string{"p99 < 150ms", "error_rate < 0.1%", "throughput >= 99%", "max < 1s", "service p99 < 100ms", "cpu(shop) < 80%",
+				"rss(shop) < 500MiB", "time[size=1000] p50 < 20ms", "growth <= linear"},
 			each: &shape{noun: "an assertion like p99 < 150ms", scalar: textScalar, open: true}}}
 )
 
@@ -211,7 +213,7 @@ var benchShape = &shape{noun: "a microbenchmark", keys: []key{
 	{name: "samples", def: "12", example: "36", doc: "Samples per fork and size.", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=100000"}},
 	{name: "min_time", def: "20ms", shape: durationShape, example: "5ms", doc: "Least measured time of a sample; short work is repeated until it lasts so long."},
 	{name: "warmup", def: "auto", example: "2s", doc: "`auto` runs until the times are steady, at most 5s; `none` and a duration are what they say.",
-		shape: &shape{noun: "auto, none or a duration like 2s", scalar: textScalar, open: true}},
+		shape: &shape{noun: "auto, none or a duration like 2s", scalar: textScalar, open: true, like: []string{"auto", "none"}}},
 	{name: "timeout", def: "60s", shape: durationShape, example: "5m", doc: "Longest time to wait for one answer of the subject."},
 	{name: "seed", def: "1", shape: seedShape, example: "7", doc: "Decides the order of the forks."},
 	{name: "reference", example: "{name: published, source: the article, points: {1000: 23.57ms}}", doc: "A published series to draw beside the measured one.",

@@ -6,12 +6,57 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/perfplan/perfplan/plans"
 )
+
+// The bounds of what is read for one completion: files, and bytes of each.
+const (
+	maxIncluded = 100
+	maxFile     = 1 << 20
+)
+
+// included are the texts of the files that a document includes, and of those that these include: as they are in the editor
+// where they are open. What cannot be read is left out: diagnostics tell of it.
+func (s *server) included(d *document) []string {
+	var texts []string
+	open := map[string]string{}
+	for _, o := range s.docs {
+		open[o.path] = o.text
+	}
+	type file struct{ dir, text string }
+	seen := map[string]bool{d.path: true}
+	for todo := []file{{d.dir, d.text}}; len(todo) > 0; todo = todo[1:] {
+		for _, path := range plans.Includes(todo[0].text) {
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(todo[0].dir, path)
+			}
+			if seen[path] || len(seen) > maxIncluded {
+				continue
+			}
+			seen[path] = true
+			text, ok := open[path]
+			if !ok {
+				info, err := os.Stat(path)
+				if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+					continue
+				}
+				b, err := os.ReadFile(path)
+				if err != nil {
+					continue
+				}
+				text = string(b)
+			}
+			texts = append(texts, text)
+			todo = append(todo, file{filepath.Dir(path), text})
+		}
+	}
+	return texts
+}
 
 // A document is a plan, or a part of one, that is open in the editor. It does not change.
 type document struct {

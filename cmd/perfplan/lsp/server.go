@@ -216,7 +216,7 @@ func (s *server) complete(req *jsonrpc2.Request) (any, error) {
 	}
 	table := newTable(d.text)
 	line, col := table.place(p.Position)
-	c := plans.Complete(d.text, line, col)
+	c := plans.Complete(d.text, line, col, s.included(d)...)
 	at := span{table.position(line, c.From), table.position(line, c.To)}
 	for i, g := range c.Suggestions {
 		list.Items = append(list.Items, item(i, g, at))
