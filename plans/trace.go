@@ -122,7 +122,7 @@ func (l *loader) stamps(file *item, format string, column *item) []int64 {
 				return bad(n, "no time like [10/Oct/2000:13:55:36 -0700]")
 			}
 			at, err := time.Parse("02/Jan/2006:15:04:05 -0700", string(m[1]))
-			if err != nil {
+			if err != nil || !inTraceYears(at) {
 				return bad(n, fmt.Sprintf("%q is no time", m[1]))
 			}
 			all = append(all, at.UnixNano())
@@ -144,17 +144,23 @@ var unixTime = regexp.MustCompile(`^([0-9]{1,11})(?:\.([0-9]{1,9}))?$`)
 func stamp(text string) (ns int64, ok bool) {
 	if m := unixTime.FindStringSubmatch(text); m != nil {
 		s, err := strconv.ParseInt(m[1], 10, 64)
-		if err != nil || s > 1e10 {
+		if err != nil || !inTraceYears(time.Unix(s, 0)) {
 			return 0, false
 		}
 		part, err := strconv.ParseInt((m[2] + "000000000")[:9], 10, 64)
 		return s*1e9 + part, err == nil
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || at.Year() < 1970 || at.Year() > 2200 {
+	if err != nil || !inTraceYears(at) {
 		return 0, false
 	}
 	return at.UnixNano(), true
+}
+
+// inTraceYears tells whether a time is one of the years 1970 to 2200, whose ns since 1970 are an int64.
+func inTraceYears(at time.Time) bool {
+	at = at.UTC()
+	return at.Year() >= 1970 && at.Year() <= 2200
 }
 
 // maxPoints bounds the points of a rate that a file gives.
