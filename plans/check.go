@@ -256,7 +256,7 @@ func (l *loader) checkLoad(it *item, st *Stage, ld *Load, ss []placed) {
 	if len(ld.Profile) == 0 {
 		return
 	}
-	highest := peak(it)
+	highest := l.peak(it)
 	warned := false
 	for _, s := range ss {
 		m := s.Metric
@@ -330,7 +330,7 @@ func (l *loader) decidable(s placed, st *Stage, ld *Load) {
 		if planned >= need {
 			continue
 		}
-		mean := (seg.From + seg.To) / 2 * share
+		mean := seg.Planned() / seg.Over.Seconds() * share
 		longer := time.Duration(math.Ceil(float64(need)/mean)) * time.Second
 		l.fault(s.it.fault(fmt.Sprintf("too few requests in segment %q of stage %q", seg.Name, st.Name), fmt.Sprintf("%d planned", planned),
 			fmt.Sprintf("at least %d for %s", need, s.Metric), "make it last "+formatDuration(longer)+", raise its rate or assert a lower percentile"))

@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -195,24 +196,33 @@ func (t *table) read(ext string, columns []string, raw io.Writer, keep int64) (l
 	}
 	defer file.Close()
 	t.streamed.skipped = skipped
-	var in rows = newJSONRows(text)
-	if ext == ".csv" {
-		if in, err = newCSVRows(text, columns); err == io.EOF {
-			return 1, errors.New("no rows")
-		} else if err != nil {
-			return in.line(), err
-		}
+	in, err := openRows(text, ext, columns)
+	if err == io.EOF {
+		return 1, errNoRows
+	} else if err != nil {
+		return in.line(), err
 	}
+	if line, err = t.fill(in, keep); err != nil {
+		return line, err
+	}
+	if t.streamed.Rows == 0 {
+		return 1, errNoRows
+	}
+	_, err = io.Copy(io.Discard, file) // what stands behind the end of what is packed
+	return 0, err
+}
+
+var errNoRows = errors.New("no rows")
+
+// fill reads all rows, which are kept unless they have more text than keep. On an error, line is where it is.
+func (t *table) fill(in rows, keep int64) (line int, err error) {
 	for {
 		before := in.offset()
 		names, values, err := in.next()
 		switch {
-		case err == io.EOF && t.streamed.Rows == 0:
-			return 1, errors.New("no rows")
 		case err == io.EOF:
 			t.finish()
-			_, err = io.Copy(io.Discard, file) // what stands behind the end of what is packed
-			return 0, err
+			return 0, nil
 		case err != nil:
 			return in.line(), err
 		}
@@ -223,6 +233,23 @@ func (t *table) read(ext string, columns []string, raw io.Writer, keep int64) (l
 		}
 		t.streamed.Bytes = in.offset()
 	}
+}
+
+// tableOf reads a table that is in memory; ext is .csv or .jsonl. It may have no rows.
+func tableOf(b []byte, ext string) (t *table, line int, err error) {
+	t = &table{streamed: Streamed{stride: 1}}
+	in, err := openRows(bytes.NewReader(bytes.TrimPrefix(b, []byte(bom))), ext, nil)
+	if err == io.EOF {
+		return t, 0, nil
+	}
+	if err != nil {
+		return t, in.line(), err
+	}
+	line, err = t.fill(in, math.MaxInt64)
+	if c, ok := in.(*csvRows); ok && t.columns == nil {
+		t.columns = c.names
+	}
+	return t, line, err
 }
 
 // mark remembers where a row begins.

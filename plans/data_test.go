@@ -184,9 +184,20 @@ stages:
   - {name: e, load: {mix: {r: 9, q: 1}, rate: 1000/s, for: 10s}}
   - {name: f, warmup: {request: r, rate: 50/s, until: steady}}
   - {name: g, load: {request: r, arrivals: poisson, rate: 25/s, for: 9s}}
+  - {name: h, load: {request: r, trace: {file: trace.csv}}}
+  - {name: i, load: {request: r, profile: [csv: {file: rates.csv}]}}
+  - {name: j, load: {request: r, profile: [{hold: {rate: 50/s, for: 5s}}, {csv: {file: rates.csv}}]}}
 `
+	write(t, dir, "rates.csv", "time,rate\n0,100/s\n2,100/s\n4,0/s\n10,300/s\n")
+	var trace strings.Builder
+	trace.WriteString("time\n")
+	for i := range 300 {
+		fmt.Fprintf(&trace, "%.2f\n", 100+float64(i)/100)
+	}
+	write(t, dir, "trace.csv", trace.String())
 	p := mustRead(t, text, dir)
-	for i, want := range []string{"d 250 2.5s of 10s", "", "d 250 2s of 12s", "e 100 1s of 10s", "e 100 100ms of 10s", "d 250 5s of 30s", "d 250 9s of 9s"} {
+	for i, want := range []string{"d 250 2.5s of 10s", "", "d 250 2s of 12s", "e 100 1s of 10s", "e 100 100ms of 10s", "d 250 5s of 30s", "d 250 9s of 9s",
+		"d 250 2.491s of 2.999966666s", "d 250 2.585786437s of 10s", "d 250 5s of 15s"} {
 		var end *DataEnd
 		var length time.Duration
 		switch w := p.Stages[i].Work.(type) {

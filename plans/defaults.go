@@ -25,11 +25,14 @@ func (l *loader) computeDefaults(top *item) {
 			if only := theOnly(top.get("requests")); only != "" && !w.has("mix") {
 				l.setDefault(w, "request", only)
 			}
-			l.setDefault(w, "max_in_flight", strconv.Itoa(inFlight(peak(w), w.get("timeout").duration())))
+			l.setDefault(w, "max_in_flight", strconv.Itoa(inFlight(l.peak(w), w.get("timeout").duration())))
 		}
 		if w := st.get("warmup"); !w.has("for") {
 			l.setDefault(w, "until", "steady")
 			l.setDefault(w, "at_most", "30s")
+		}
+		if w := st.get("load"); !w.has("trace") {
+			l.setDefault(w, "arrivals", "uniform")
 		}
 		if w := st.get("load"); w.get("timeout") != nil {
 			l.setDefault(w, "drain", formatDuration(w.get("timeout").time))
@@ -64,12 +67,10 @@ func theOnly(it *item) string {
 }
 
 // peak is the highest rate that a warm-up or load stage offers, per second; 0 when it cannot be told.
-func peak(w *item) float64 {
+func (l *loader) peak(w *item) float64 {
 	rate := w.get("rate").perSecond()
-	for _, seg := range w.get("profile").all() {
-		for _, s := range seg.children() {
-			rate = max(rate, s.get("rate").perSecond(), s.get("from").perSecond(), s.get("to").perSecond())
-		}
+	for _, seg := range l.profile(w) {
+		rate = max(rate, seg.Peak())
 	}
 	return rate
 }

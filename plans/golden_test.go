@@ -11,7 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files and docs/plan-reference.md")
+var update = flag.Bool("update", false, "rewrite the golden files, schema.json and docs/plan-reference.md")
 
 // goldenEnv reads env.txt of an archive: NAME="quoted value" lines.
 func goldenEnv(t *testing.T, a *txtar.Archive) func(string) (string, bool) {

@@ -27,6 +27,9 @@ func (l *loader) include(n *yaml.Node, s *source, above []string) bool {
 	if list.Kind == yaml.AliasNode {
 		list = list.Alias
 	}
+	if !l.once(n, "include") {
+		return false
+	}
 	take(n, "include")
 	files := []*yaml.Node{list}
 	if list.Kind == yaml.SequenceNode {
@@ -79,23 +82,12 @@ func (l *loader) part(f *yaml.Node, s *source, path string, above []string) (*ya
 		}
 		return fault("too many files are included", "", fmt.Sprintf("at most %d", maxIncludes), "")
 	}
-	info, err := os.Stat(full)
-	switch {
-	case err == nil && info.IsDir():
-		return fault("a folder, not a file", quote(full), "", "")
-	case err == nil && !info.Mode().IsRegular():
-		return fault("not a regular file", quote(full), "", "")
-	}
-	var text []byte
-	if err == nil {
-		var file *os.File
-		if file, err = os.Open(full); err == nil {
-			text, err = io.ReadAll(io.LimitReader(file, maxSource+1))
-			file.Close()
+	text, unsaved := l.options.Unsaved[full]
+	if !unsaved {
+		var what, got string
+		if text, what, got = readPart(full); what != "" {
+			return fault(what, got, "", "")
 		}
-	}
-	if err != nil {
-		return fault("cannot read the file", reason(err)+" at "+quote(full), "", "")
 	}
 	name := f.Value
 	if !filepath.IsAbs(name) && s.file != "stdin" {
@@ -114,6 +106,28 @@ func (l *loader) part(f *yaml.Node, s *source, path string, above []string) (*ya
 	}
 	l.belongs(part, inner.source)
 	return part, inner.source
+}
+
+// readPart reads an included file, or says what it is instead of one.
+func readPart(full string) (text []byte, what, got string) {
+	info, err := os.Stat(full)
+	switch {
+	case err != nil:
+		return nil, "cannot read the file", reason(err) + " at " + quote(full)
+	case info.IsDir():
+		return nil, "a folder, not a file", quote(full)
+	case !info.Mode().IsRegular():
+		return nil, "not a regular file", quote(full)
+	}
+	file, err := os.Open(full)
+	if err == nil {
+		text, err = io.ReadAll(io.LimitReader(file, maxSource+1))
+		file.Close()
+	}
+	if err != nil {
+		return nil, "cannot read the file", reason(err) + " at " + quote(full)
+	}
+	return text, "", ""
 }
 
 func shortPaths(full []string) []string {

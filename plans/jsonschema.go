@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 )
 
 // An object is a JSON object with its members in order, so that the schema reads like the reference.
@@ -51,7 +53,7 @@ func Schema() []byte {
 		}
 		doc = append(doc, m)
 	}
-	doc = append(doc, member{"patternProperties", object{{"^x-", true}}})
+	doc = append(doc, member{"patternProperties", object{{"^x-", object{{"description", "Free for anchors: perfplan does not look at it."}}}}})
 	compact, err := doc.MarshalJSON()
 	if err != nil { // cannot happen: it holds only text, numbers and lists
 		return nil
@@ -138,10 +140,7 @@ func (s *shape) keysSchema() object {
 		if k.required {
 			required = append(required, k.name)
 		}
-		p := object{{"description", k.summary()}}
-		if k.example != "" && k.shape.keys == nil && k.shape.each == nil && k.shape.list == nil {
-			p = append(p, member{"examples", []string{strings.Trim(k.example, `'`)}})
-		}
+		p := object{{"description", k.summary()}, {"examples", []any{exampleValue(k.example)}}}
 		if inner, ok := k.shape.schema().(object); ok {
 			p = append(p, inner...)
 		}
@@ -161,15 +160,50 @@ func (s *shape) keysSchema() object {
 	return o
 }
 
-// summary is what a key means, with its default.
+// exampleValue is an example as JSON. Plain numbers, true and false are what they look like.
+func exampleValue(text string) any {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 { // cannot happen: a test reads all examples
+		return text
+	}
+	return exampleNode(doc.Content[0])
+}
+
+func exampleNode(n *yaml.Node) any {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		o := object{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			o = append(o, member{n.Content[i].Value, exampleNode(n.Content[i+1])})
+		}
+		return o
+	case n.Kind == yaml.SequenceNode:
+		list := []any{}
+		for _, c := range n.Content {
+			list = append(list, exampleNode(c))
+		}
+		return list
+	case n.ShortTag() == "!!bool":
+		return n.Value == "true"
+	case n.ShortTag() == "!!int":
+		return json.Number(n.Value)
+	}
+	return n.Value
+}
+
+// documents is where the pages are that the docs of keys link to.
+const documents = "https://github.com/perfplan/perfplan/blob/main/docs/"
+
+// summary is what a key means, with its default. Its links lead somewhere wherever it is shown.
 func (k key) summary() string {
+	doc := strings.NewReplacer("](#", "]("+documents+"plan-reference.md#", "](slo.md", "]("+documents+"slo.md").Replace(k.doc)
 	switch {
 	case k.told != "":
-		return k.doc + " Default: " + k.told + "."
+		return doc + " Default: " + k.told + "."
 	case k.def != "" && k.def != "{}":
-		return k.doc + " Default: " + k.def + "."
+		return doc + " Default: `" + k.def + "`."
 	}
-	return k.doc
+	return doc
 }
 
 func (s *shape) namesSchema() object {

@@ -2,7 +2,9 @@ package plans
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -139,15 +141,124 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-// The schema documents every key of the table.
-func TestSchemaHasDescriptions(t *testing.T) {
-	text := string(Schema())
-	if text != string(Schema()) {
-		t.Error("two calls give two texts")
+// schemaFile is the schema that the shipped plans name in their first line.
+const schemaFile = "schema.json"
+
+// The committed schema is what "perfplan schema" prints.
+func TestSchemaFile(t *testing.T) {
+	want := Schema()
+	if again := Schema(); string(again) != string(want) {
+		t.Fatal("two calls give two texts")
 	}
-	for _, k := range root.keys {
-		if !strings.Contains(text, jsonString(k.summary())) {
-			t.Errorf("no description of %s", k.name)
+	if *update {
+		if err := os.WriteFile(schemaFile, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("plans/%s is not what the shapes say: run go test ./plans -run TestSchemaFile -update", schemaFile)
+	}
+}
+
+// Each shipped plan names the schema in its first line, by a path that leads to it from the plan's folder.
+func TestPlansNameSchema(t *testing.T) {
+	schema, err := os.Stat(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, pattern := range []string{"*.yaml", "../examples/*/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			n++
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(string(text), "\n")
+			path, ok := strings.CutPrefix(first, "# yaml-language-server: $schema=")
+			if !ok {
+				t.Errorf("%s: first line %q, want the one that names its schema", file, first)
+				continue
+			}
+			if info, err := os.Stat(filepath.Join(filepath.Dir(file), path)); err != nil || !os.SameFile(info, schema) {
+				t.Errorf("%s: %q does not lead to plans/%s", file, path, schemaFile)
+			}
+			if err := validate(t, compiledSchema(t), string(text)); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+	if n < 5 {
+		t.Errorf("only %d plans", n)
+	}
+}
+
+// Every key of the schema says what it means, and its examples are valid where they stand.
+func TestSchemaDocuments(t *testing.T) {
+	var doc any
+	if err := json.Unmarshal(Schema(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	var visit func(path string, v any)
+	visit = func(path string, v any) {
+		switch v := v.(type) {
+		case []any:
+			for i, e := range v {
+				visit(fmt.Sprintf("%s/%d", path, i), e)
+			}
+		case map[string]any:
+			properties, _ := v["properties"].(map[string]any)
+			for name, p := range properties {
+				n++
+				checkDocumented(t, path+"/properties/"+name, p)
+			}
+			for name, e := range v {
+				if name != "examples" {
+					visit(path+"/"+name, e)
+				}
+			}
+		}
+	}
+	visit("", doc)
+	if n < 100 {
+		t.Errorf("only %d keys", n)
+	}
+}
+
+// checkDocumented checks the schema of one key.
+func checkDocumented(t *testing.T, path string, p any) {
+	t.Helper()
+	o, _ := p.(map[string]any)
+	text, _ := o["description"].(string)
+	if !strings.HasSuffix(text, ".") || strings.Contains(strings.ReplaceAll(text, "](https://", ""), "](") {
+		t.Errorf("%s: description %q", path, text)
+	}
+	examples, _ := o["examples"].([]any)
+	if len(examples) == 0 {
+		t.Errorf("%s: no examples", path)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	if err := c.AddResource("key.json", o); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	s, err := c.Compile("key.json")
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	for _, e := range examples {
+		if err := s.Validate(e); err != nil {
+			t.Errorf("%s: example %v: %v", path, e, err)
 		}
 	}
 }

@@ -17,6 +17,9 @@ import (
 // start at its folder, for standard input at the current one. The error is a Problems with every fault of the plan,
 // warnings among them; those of a good plan are in Plan.Warnings.
 func ReadFile(path string, o Options) (*Plan, error) {
+	if path == "" {
+		return nil, Problems{{Pos: Position{File: "plan"}, What: "cannot read the plan", Got: "an empty path", Want: "the path of a plan, or - for standard input"}}
+	}
 	if path == "-" {
 		return Read(os.Stdin, path, ".", o)
 	}
@@ -34,6 +37,7 @@ type Options struct {
 	Profiles []string                    // of the plan, to apply in this order
 	Set      []string                    // PATH=VALUE: other values for places of the plan, VALUE as in YAML
 	Vars     []string                    // NAME=TEXT: other texts for vars of the plan
+	Unsaved  map[string][]byte           // texts of included files, by their absolute paths, instead of what is on disk: an editor's
 
 	TableBytes int64 // text of a data file up to which its rows are kept in memory; 0: TableBytes
 }
@@ -68,7 +72,7 @@ func Read(r io.Reader, name, dir string, o Options) (*Plan, error) {
 }
 
 func newLoader(s *source, o Options) *loader {
-	l := &loader{source: s, options: o, env: o.Env, vars: map[string][]piece{}, secrets: map[string][]piece{}, kept: map[string]bool{}, used: map[string]bool{}, foreign: map[*yaml.Node]*source{},
+	l := &loader{source: s, options: o, env: o.Env, vars: map[string][]piece{}, secrets: map[string][]piece{}, kept: map[string]bool{}, segments: map[*item][]Segment{}, used: map[string]bool{}, foreign: map[*yaml.Node]*source{},
 		sources: []*source{s}, tables: map[string]*table{}, digests: map[string]string{},
 		validate: validator.New(validator.WithRequiredStructEnabled())}
 	if l.env == nil {
@@ -116,9 +120,10 @@ type loader struct {
 	included int                    // files
 	secrets  map[string][]piece     // nil for one that could not be read
 	hidden   Secrets
-	kept     map[string]bool // vars that the effective plan needs: of template files
-	inFile   bool            // a template file is being read
-	profiles []string        // names of those that the plan has
+	segments map[*item][]Segment // of load stages
+	kept     map[string]bool     // vars that the effective plan needs: of template files
+	inFile   bool                // a template file is being read
+	profiles []string            // names of those that the plan has
 	env      func(string) (string, bool)
 	vars     map[string][]piece // nil for one that could not be read
 	later    []string           // vars that are still to come

@@ -20,39 +20,39 @@ type mutation struct {
 	line, col int // 0: only the line
 }
 
-// A spot is a place of a plan that can be spoilt: a key, or the value of one.
-type spot struct {
+// A victim is a place of a plan that can be spoilt: a key, or the value of one.
+type victim struct {
 	node  *yaml.Node
 	shape *shape
 	key   bool // one that the language names
 }
 
-// spots lists them, aliases and free maps left out.
-func spots(n *yaml.Node, s *shape) (all []spot) {
+// victims lists them, aliases and free maps left out.
+func victims(n *yaml.Node, s *shape) (all []victim) {
 	switch {
 	case s == nil || n.Kind == yaml.AliasNode:
 		return nil
 	case n.Kind == yaml.SequenceNode:
 		for _, c := range n.Content {
-			all = append(all, spots(c, s.list)...)
+			all = append(all, victims(c, s.list)...)
 		}
 	case n.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			k, v := n.Content[i], n.Content[i+1]
 			if known, ok := s.find(k.Value); ok {
-				all = append(append(all, spot{k, s, true}), spots(v, known.shape)...)
+				all = append(append(all, victim{k, s, true}), victims(v, known.shape)...)
 			} else if s.each != nil {
-				all = append(all, spots(v, s.each)...)
+				all = append(all, victims(v, s.each)...)
 			}
 		}
 	case s.scalar != noScalar && s.scalar != anyValue && s.scalar != laterValue && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0:
-		all = append(all, spot{n, s, false})
+		all = append(all, victim{n, s, false})
 	}
 	return all
 }
 
 // written is how a scalar stands in its line; "" when it does not stand there as it is.
-func (s spot) written(line []rune) string {
+func (s victim) written(line []rune) string {
 	rest := string(line[s.node.Column-1:])
 	for _, quote := range []string{"", `"`, "'"} {
 		if w := quote + s.node.Value + quote; strings.HasPrefix(rest, w) && (quote != "" || rest == w || !strings.HasPrefix(rest, w+"'")) {
@@ -62,8 +62,8 @@ func (s spot) written(line []rune) string {
 	return ""
 }
 
-// spoil makes the mutations of one spot.
-func spoil(text string, s spot) (all []mutation) {
+// spoil makes the mutations of one place.
+func spoil(text string, s victim) (all []mutation) {
 	lines := strings.Split(text, "\n")
 	at := s.node.Line - 1
 	line := []rune(lines[at])
@@ -134,7 +134,7 @@ func TestMutations(t *testing.T) {
 				t.Fatal(err)
 			}
 			var all []mutation
-			for _, s := range spots(doc.Content[0], root) {
+			for _, s := range victims(doc.Content[0], root) {
 				all = append(all, spoil(string(b), s)...)
 			}
 			rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

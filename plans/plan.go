@@ -2,6 +2,7 @@ package plans
 
 import (
 	"regexp"
+	"slices"
 	"time"
 )
 
@@ -314,6 +315,7 @@ type Arrivals string
 const (
 	Uniform Arrivals = "uniform" // evenly spaced
 	Poisson Arrivals = "poisson" // exponential gaps
+	Trace   Arrivals = "trace"   // as recorded
 )
 
 // AtMax says what becomes of an arrival while max_in_flight requests are under way.
@@ -377,15 +379,59 @@ func (l *Load) Duration() time.Duration {
 // A Segment is a piece of a rate profile. From equals To in a hold; the rate is linear in between.
 type Segment struct {
 	Name string // "ramp 10/s to 100/s", "hold 400/s"; unique within the stage
-	Kind string // "ramp", "hold" or "step"
+	Kind string // "ramp", "hold", "step", "sine", "csv" or "trace"
 	Pos  Position
 	From float64 // arrivals per second, the total over all hosts
 	To   float64
 	Over time.Duration
+
+	Points []RatePoint     // of a rate that is linear from point to point; nil: linear from From to To
+	Trace  []time.Duration // recorded arrivals; nil: there are none
+}
+
+// A RatePoint is a rate at a time since the start of its segment.
+type RatePoint struct {
+	At   time.Duration
+	Rate float64 // arrivals per second
 }
 
 // Planned is the mean number of arrivals the segment offers.
-func (s Segment) Planned() float64 { return (s.From + s.To) / 2 * s.Over.Seconds() }
+func (s Segment) Planned() float64 { return s.Until(s.Over) }
+
+// Until is the mean number of arrivals that the segment offers until t, from 0 to Over.
+func (s Segment) Until(t time.Duration) float64 {
+	switch {
+	case s.Trace != nil:
+		n, _ := slices.BinarySearch(s.Trace, t)
+		return float64(n)
+	case s.Points == nil && t == s.Over:
+		return (s.From + s.To) / 2 * s.Over.Seconds()
+	case s.Points == nil:
+		return (s.From + (s.To-s.From)/2*float64(t)/float64(s.Over)) * t.Seconds()
+	}
+	n := 0.0
+	for i := 1; i < len(s.Points) && t > s.Points[i-1].At; i++ {
+		part := Segment{From: s.Points[i-1].Rate, To: s.Points[i].Rate, Over: s.Points[i].At - s.Points[i-1].At}
+		n += part.Until(min(t-s.Points[i-1].At, part.Over))
+	}
+	return n
+}
+
+// Peak is the highest rate of the segment, of a trace the most arrivals of a second.
+func (s Segment) Peak() float64 {
+	peak := max(s.From, s.To)
+	first := 0
+	for i, at := range s.Trace {
+		for at-s.Trace[first] >= time.Second {
+			first++
+		}
+		peak = max(peak, float64(i-first+1))
+	}
+	for _, p := range s.Points {
+		peak = max(peak, p.Rate)
+	}
+	return peak
+}
 
 // An SLO is an assertion of the plan, parsed.
 type SLO struct {

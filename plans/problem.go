@@ -43,6 +43,13 @@ func (p Problem) String() string {
 	if p.Warning {
 		b.WriteString("warning: ")
 	}
+	b.WriteString(p.Message())
+	return b.String()
+}
+
+// Message is String without the place in a file and the word warning.
+func (p Problem) Message() string {
+	var b strings.Builder
 	if p.Path != "" {
 		b.WriteString(p.Path + ": ")
 	}

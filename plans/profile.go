@@ -32,6 +32,9 @@ func (l *loader) fullName() string {
 // applyProfiles applies those that are asked for, in that order, and takes all out of the plan.
 func (l *loader) applyProfiles(top *yaml.Node) {
 	all := map[string]*yaml.Node{}
+	if !l.once(top, "profiles") {
+		return
+	}
 	if n := entry(top, "profiles"); n != nil {
 		at := l.pos(n)
 		if n.Kind == yaml.AliasNode {

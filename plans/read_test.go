@@ -324,3 +324,19 @@ stages: [{name: one, load: {rate: 100/s, for: 10s}}]
 		t.Errorf("another token gives another hash (%v)", err)
 	}
 }
+
+// What an editor has not saved yet takes the place of an included file, and its problems have their lines.
+func TestUnsaved(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "part.yaml", "targets: {s: {url: \"http://127.0.0.1:8080\"}}\n")
+	text := "version: 1\nname: a\ninclude: part.yaml\n" + goodRest
+	if _, err := Read(strings.NewReader(text), "plan.yaml", dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	part := filepath.Join(dir, "part.yaml")
+	_, err := Read(strings.NewReader(text), "plan.yaml", dir, Options{Unsaved: map[string][]byte{part: []byte("\ntargets: {s: {ulr: x}}\n")}})
+	ps, _ := errors.AsType[Problems](err)
+	if len(ps) != 1 || ps[0].Pos != (Position{File: "part.yaml", Line: 2, Col: 15}) || ps[0].What != "unknown key" {
+		t.Errorf("got %v, want one unknown key", ps)
+	}
+}

@@ -40,6 +40,15 @@ type rows interface {
 	offset() int64                             // behind the row
 }
 
+// openRows reads the rows of a .csv text, whose first line names the columns where none are given, or a .jsonl text. The error
+// is io.EOF when there is no header.
+func openRows(text io.Reader, ext string, columns []string) (rows, error) {
+	if ext == ".jsonl" {
+		return newJSONRows(text), nil
+	}
+	return newCSVRows(text, columns)
+}
+
 // csvRows are comma-separated values (RFC 4180).
 type csvRows struct {
 	in     *csv.Reader

@@ -1,5 +1,7 @@
 package plans
 
+import "slices"
+
 // The shapes of schema version 1: the one place that says which keys a plan has, how they are read, what they
 // default to and what they mean.
 
@@ -7,6 +9,8 @@ var (
 	textShape     = &shape{noun: "text", scalar: textScalar}
 	filledText    = &shape{noun: "text that is not empty", scalar: textScalar, rule: "min=1"}
 	nameShape     = &shape{noun: "a name", scalar: textScalar, rule: "min=1,max=100", open: true}
+	targetName    = &shape{noun: "a name", scalar: textScalar, rule: "min=1,max=100", open: true, of: "targets"}
+	requestName   = &shape{noun: "a name", scalar: textScalar, rule: "min=1,max=100", open: true, of: "requests"}
 	pathShape     = &shape{noun: "the path of a file", scalar: textScalar, rule: "min=1"}
 	folderShape   = &shape{noun: "the path of a folder", scalar: textScalar, rule: "min=1"}
 	templateShape = &shape{noun: "text", scalar: templateScalar}
@@ -23,6 +27,8 @@ var (
 		list: &shape{noun: "text", scalar: wordScalar}, some: true}
 	slosShape = &shape{noun: "a list of assertions like p99 < 150ms", some: true,
 		list: &shape{noun: "an assertion like p99 < 150ms", scalar: textScalar, open: true, names: freeNames, some: true,
+			like: []string{"p99 < 150ms", "error_rate < 0.1%", "throughput >= 99%", "max < 1s", "service p99 < 100ms", "cpu(shop) < 80%",
+				"rss(shop) < 500MiB", "time[size=1000] p50 < 20ms", "growth <= linear"},
 			each: &shape{noun: "an assertion like p99 < 150ms", scalar: textScalar, open: true}}}
 )
 
@@ -108,7 +114,7 @@ var (
 )
 
 var requestsShape = &shape{noun: "a map of names to requests", some: true, each: &shape{noun: "a request, such as {path: /}", keys: []key{
-	{name: "target", shape: nameShape, told: "the only target", example: "shop", doc: "Name of the target that it goes to."},
+	{name: "target", shape: targetName, told: "the only target", example: "shop", doc: "Name of the target that it goes to."},
 	{name: "method", shape: filledText, def: "GET", example: "POST", doc: "HTTP method."},
 	{name: "path", required: true, shape: &shape{noun: "a path like /items?limit=5", scalar: templateScalar}, example: "/items?limit=5", aka: []string{"url", "uri"},
 		doc: "Path and query. What is legal in a request line is sent byte for byte, blanks and other characters are percent-encoded once. A fragment is not sent."},
@@ -222,7 +228,7 @@ var benchShape = &shape{noun: "a microbenchmark", keys: []key{
 	{name: "samples", def: "12", example: "36", doc: "Samples per fork and size.", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=100000"}},
 	{name: "min_time", def: "20ms", shape: durationShape, example: "5ms", doc: "Least measured time of a sample; short work is repeated until it lasts so long."},
 	{name: "warmup", def: "auto", example: "2s", doc: "`auto` runs until the times are steady, at most 5s; `none` and a duration are what they say.",
-		shape: &shape{noun: "auto, none or a duration like 2s", scalar: textScalar, open: true}},
+		shape: &shape{noun: "auto, none or a duration like 2s", scalar: textScalar, open: true, like: []string{"auto", "none"}}},
 	{name: "timeout", def: "60s", shape: durationShape, example: "5m", doc: "Longest time to wait for one answer of the subject."},
 	{name: "seed", def: "1", shape: seedShape, example: "7", doc: "Decides the order of the forks."},
 	{name: "reference", example: "{name: published, source: the article, points: {1000: 23.57ms}}", doc: "A published series to draw beside the measured one.",
@@ -255,7 +261,7 @@ var mixKey = key{name: "mix", example: "{home: 9, search: 1}", aka: []string{"re
 	shape: &shape{noun: "a map of requests to weights", names: freeNames, some: true, each: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000000"}}}
 
 var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}", keys: []key{
-	{name: "request", shape: nameShape, told: "the only request", example: "home", doc: "Name of the request to send."},
+	{name: "request", shape: requestName, told: "the only request", example: "home", doc: "Name of the request to send."},
 	mixKey,
 	{name: "rate", required: true, shape: rateShape, example: "50/s", aka: []string{"rps", "qps"}, doc: "Arrivals per second, minute or hour, evenly spaced."},
 	{name: "until", told: "`steady`, unless `for` is given", example: "steady", doc: "`steady` ends it when the times no longer change.",
@@ -269,14 +275,15 @@ var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}",
 }}
 
 var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []key{
-	{name: "request", shape: nameShape, told: "the only request", example: "home", doc: "Name of the request to send."},
+	{name: "request", shape: requestName, told: "the only request", example: "home", doc: "Name of the request to send."},
 	mixKey,
-	{name: "arrivals", def: "uniform", example: "poisson", doc: "`uniform` is evenly spaced, `poisson` comes at random as independent users do.",
+	{name: "arrivals", told: "`uniform`, unless there is a trace", example: "poisson", doc: "`uniform` is evenly spaced, `poisson` comes at random as independent users do.",
 		shape: &shape{noun: "uniform or poisson", scalar: textScalar, rule: "oneof=uniform poisson"}},
 	{name: "rate", shape: rateShape, example: "250/s", aka: []string{"rps", "qps", "arrival_rate"}, doc: "Arrivals per second, minute or hour, the total over all hosts. With `for`, instead of `profile`."},
 	{name: "for", shape: durationShape, example: "1m", aka: []string{"duration", "time", "each", "over"}, doc: "How long the rate is held. With `rate`."},
 	{name: "profile", example: "[{ramp: {from: 10/s, to: 100/s, over: 10s}}, {hold: {rate: 100/s, for: 1m}}]",
 		doc: "Segments of the load, one after another. Instead of `rate` and `for`.", shape: profileShape, aka: []string{"stages", "segments"}},
+	traceKey,
 	{name: "max_in_flight", shape: inFlightShape, told: "highest rate × timeout, from 16 to 10000", example: "256", aka: []string{"concurrency", "workers", "in_flight"},
 		doc: "Most requests under way at once."},
 	{name: "at_max", def: "wait", example: "drop", doc: "What becomes of an arrival at that bound: `wait` sends it late with its intended time kept, `drop` counts it and never sends it.",
@@ -288,24 +295,77 @@ var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []ke
 	{name: "seed", def: "1", shape: seedShape, example: "7", doc: "Decides the random arrival times: the same seed gives the same ones."},
 }}
 
-var profileShape = &shape{noun: "a list of segments", some: true, list: &shape{noun: "a segment, such as {hold: {rate: 50/s, for: 1m}}",
-	one: []string{"ramp", "hold", "step"}, keys: []key{
-		{name: "ramp", example: "{from: 10/s, to: 100/s, over: 10s}", doc: "A rate that rises or falls evenly.",
-			shape: &shape{noun: "a map with from, to and over", keys: []key{
-				{name: "from", required: true, shape: rateShape, example: "10/s", doc: "Rate at its start."},
-				{name: "to", required: true, shape: rateShape, example: "100/s", doc: "Rate at its end."},
-				{name: "over", required: true, shape: durationShape, example: "10s", aka: []string{"for", "duration"}, doc: "How long it takes."},
-			}}},
-		{name: "hold", example: "{rate: 100/s, for: 1m}", doc: "A constant rate.", aka: []string{"constant"},
-			shape: &shape{noun: "a map with rate and for", keys: []key{
-				{name: "rate", required: true, shape: rateShape, example: "100/s", doc: "The rate."},
-				{name: "for", required: true, shape: durationShape, example: "1m", aka: []string{"over", "duration"}, doc: "How long it lasts."},
-			}}},
-		{name: "step", example: "{from: 100/s, to: 400/s, by: 50/s, each: 30s}", doc: "Several constant rates, each a segment of its own, upwards or downwards.", aka: []string{"steps", "stairs"},
-			shape: &shape{noun: "a map with from, to, by and each", keys: []key{
-				{name: "from", required: true, shape: rateShape, example: "100/s", doc: "First rate."},
-				{name: "to", required: true, shape: rateShape, example: "400/s", doc: "Last rate."},
-				{name: "by", required: true, shape: rateShape, example: "50/s", doc: "Distance of two rates; it divides the way from first to last."},
-				{name: "each", required: true, shape: durationShape, example: "30s", aka: []string{"for", "over"}, doc: "How long each lasts."},
-			}}},
+// segmentKeys are the pieces that a rate is made of.
+var segmentKeys = []key{
+	{name: "ramp", example: "{from: 10/s, to: 100/s, over: 10s}", doc: "A rate that rises or falls evenly.",
+		shape: &shape{noun: "a map with from, to and over", keys: []key{
+			{name: "from", required: true, shape: rateShape, example: "10/s", doc: "Rate at its start."},
+			{name: "to", required: true, shape: rateShape, example: "100/s", doc: "Rate at its end."},
+			{name: "over", required: true, shape: durationShape, example: "10s", aka: []string{"for", "duration"}, doc: "How long it takes."},
+		}}},
+	{name: "hold", example: "{rate: 100/s, for: 1m}", doc: "A constant rate.", aka: []string{"constant"},
+		shape: &shape{noun: "a map with rate and for", keys: []key{
+			{name: "rate", required: true, shape: rateShape, example: "100/s", doc: "The rate."},
+			{name: "for", required: true, shape: durationShape, example: "1m", aka: []string{"over", "duration"}, doc: "How long it lasts."},
+		}}},
+	{name: "step", example: "{from: 100/s, to: 400/s, by: 50/s, each: 30s}", doc: "Several constant rates, each a segment of its own, upwards or downwards.", aka: []string{"steps", "stairs"},
+		shape: &shape{noun: "a map with from, to, by and each", keys: []key{
+			{name: "from", required: true, shape: rateShape, example: "100/s", doc: "First rate."},
+			{name: "to", required: true, shape: rateShape, example: "400/s", doc: "Last rate."},
+			{name: "by", required: true, shape: rateShape, example: "50/s", doc: "Distance of two rates; it divides the way from first to last."},
+			{name: "each", required: true, shape: durationShape, example: "30s", aka: []string{"for", "over"}, doc: "How long each lasts."},
+		}}},
+	{name: "spike", example: "{base: 50/s, peak: 500/s, before: 20s, for: 10s, after: 30s}", doc: "A base rate, a peak above it, and the base rate again: three segments, five with `rise` and `fall`.", aka: []string{"burst"},
+		shape: &shape{noun: "a map with base, peak, before, for and after", keys: []key{
+			{name: "base", required: true, shape: rateShape, example: "50/s", doc: "Rate before and after."},
+			{name: "peak", required: true, shape: rateShape, example: "500/s", doc: "Rate of the peak."},
+			{name: "before", required: true, shape: durationShape, example: "20s", doc: "How long the base rate lasts first."},
+			{name: "rise", def: "0s", shape: pauseShape, example: "2s", doc: "How long the way up to the peak takes."},
+			{name: "for", required: true, shape: durationShape, example: "10s", aka: []string{"hold", "over", "duration"}, doc: "How long the peak lasts."},
+			{name: "fall", def: "0s", shape: pauseShape, example: "2s", doc: "How long the way down takes."},
+			{name: "after", required: true, shape: durationShape, example: "30s", doc: "How long the base rate lasts in the end."},
+		}}},
+	{name: "sine", example: "{mean: 100/s, amplitude: 50/s, period: 1m, for: 10m}", doc: "A rate that swings around a mean, drawn with 64 straight pieces to a period. It begins at the mean, upwards.", aka: []string{"wave", "sinus"},
+		shape: &shape{noun: "a map with mean, amplitude, period and for", keys: []key{
+			{name: "mean", required: true, shape: rateShape, example: "100/s", doc: "Rate that it swings around."},
+			{name: "amplitude", required: true, shape: rateShape, example: "50/s", doc: "How far, the mean at most."},
+			{name: "period", required: true, shape: durationShape, example: "1m", doc: "Length of one swing."},
+			{name: "for", required: true, shape: durationShape, example: "10m", aka: []string{"over", "duration"}, doc: "How long it lasts."},
+		}}},
+	{name: "csv", example: "{file: rates.csv}", doc: "A rate from a file with the columns `time` (from 0s on, ascending: durations, or seconds) and `rate` (rates, or arrivals per second), linear from row to row.",
+		shape: &shape{noun: "a map with file", keys: []key{
+			{name: "file", required: true, shape: pathShape, example: "rates.csv", doc: "The file."},
+		}}},
+}
+
+// pieces are the names of the pieces.
+func pieces(keys []key) []string {
+	var names []string
+	for _, k := range keys {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+const segmentNoun = "a segment, such as {hold: {rate: 50/s, for: 1m}}"
+
+var repeatKey = key{name: "repeat", example: "{times: 3, profile: [{hold: {rate: 50/s, for: 30s}}, {hold: {rate: 200/s, for: 10s}}]}", doc: "Segments that come several times, one round after another.", aka: []string{"loop", "times"},
+	shape: &shape{noun: "a map with times and profile", keys: []key{
+		{name: "times", required: true, shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=2,lte=1000"}, example: "3", doc: "How many rounds."},
+		{name: "profile", required: true, example: "[{hold: {rate: 50/s, for: 30s}}]", doc: "The segments of a round.",
+			shape: &shape{noun: "a list of segments", some: true, list: &shape{noun: segmentNoun, one: pieces(segmentKeys), keys: segmentKeys}}},
+	}}}
+
+var profileShape = &shape{noun: "a list of segments", some: true, list: &shape{noun: segmentNoun,
+	one: append(pieces(segmentKeys), "repeat"), keys: append(slices.Clone(segmentKeys), repeatKey)}}
+
+// traceKey replays recorded arrivals.
+var traceKey = key{name: "trace", example: "{file: access.log, speed: 10}", aka: []string{"replay", "log"},
+	doc: "Recorded arrivals in place of a rate: the times of an access log or of a table, since the first of them. Instead of `rate`, `for` and `profile`.",
+	shape: &shape{noun: "a map with file, format, column and speed", keys: []key{
+		{name: "file", required: true, shape: pathShape, example: "access.log", doc: "The file. Its times may be in any order."},
+		{name: "format", def: "auto", example: "csv", doc: "`log` is an access log in the Common or Combined Log Format, whose arrivals of one second are spread evenly over it. `csv` and `jsonl` are tables. `auto` goes by the ending of the file's name, `log` where it says nothing.",
+			shape: &shape{noun: "auto, log, csv or jsonl", scalar: textScalar, rule: "oneof=auto log csv jsonl"}},
+		{name: "column", told: "`time`", shape: filledText, example: "timestamp", doc: "Column of a table with the times: RFC 3339, or seconds since 1970 with a fraction."},
+		{name: "speed", def: "1", shape: &shape{noun: "a number above 0", scalar: textScalar, rule: "min=1"}, example: "10", doc: "How many times faster than recorded."},
 	}}}

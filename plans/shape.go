@@ -16,6 +16,8 @@ type shape struct {
 	one    []string // keys of which exactly one must be given
 	each   *shape   // the entries of a map whose names the author chooses
 	names  names    // which names such a map takes
+	of     string   // the key of the plan whose entries' names are meant, for editors
+	like   []string // values that can be written, for editors
 	some   bool     // a list or map that must not be empty
 	open   bool     // a text that no secret belongs in: the effective plan shows it with the environment's values
 }

@@ -22,8 +22,7 @@ type SLOError struct {
 
 // Error is the fault without its place, as in Problem.String.
 func (e *SLOError) Error() string {
-	text := Problem{What: e.What, Got: e.Got, Want: e.Want, Hint: e.Hint}.String()
-	return strings.TrimPrefix(text, ": ")
+	return Problem{What: e.What, Got: e.Got, Want: e.Want, Hint: e.Hint}.Message()
 }
 
 // ParseSLO reads one assertion such as "p99 < 150ms" or "error_rate < 0.1%". The error is an *SLOError.

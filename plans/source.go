@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"fmt"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -117,7 +118,24 @@ func take(n *yaml.Node, key string) bool {
 	return false
 }
 
-// names are the keys of a map, those that << gives left out.
+// once reports a key that a map has twice, of those that are taken out of the plan before it is read.
+func (l *loader) once(n *yaml.Node, key string) bool {
+	var first *yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := n.Content[i]
+		switch {
+		case keyText(k) != key || k.Tag == "!!merge":
+		case first == nil:
+			first = k
+		default:
+			l.fault(Problem{Pos: l.pos(k), Path: key, What: fmt.Sprintf("duplicate key, first at %d:%d", first.Line, first.Column)})
+			return false
+		}
+	}
+	return true
+}
+
+// keysOf are the keys of a map, those that << gives left out.
 func keysOf(n *yaml.Node) []string {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias

@@ -95,14 +95,56 @@ func cutProfile(segments []Segment, n int64) []Segment {
 			cut = append(cut, s)
 			continue
 		}
-		// The root of From·t + a·t²/2 = left, a = (To-From)/Over, in a form that does not cancel when a is small.
-		a := (s.To - s.From) / s.Over.Seconds()
-		t := 2 * left / (s.From + math.Sqrt(max(s.From*s.From+2*a*left, 0)))
-		if over := time.Duration(t * 1e9); over > 0 {
-			s.To, s.Over = s.From+a*t, over
+		if s = s.first(left); s.Over > 0 {
 			cut = append(cut, s)
 		}
 		return cut
 	}
 	return nil
+}
+
+// first is the segment until it has offered n arrivals in the mean, which are fewer than it plans.
+func (s Segment) first(n float64) Segment {
+	switch {
+	case s.Trace != nil:
+		kept := int(n + 1e-6)
+		if kept == 0 {
+			return Segment{}
+		}
+		s.Trace = s.Trace[:kept:kept]
+		s.Over = s.Trace[kept-1] + time.Millisecond
+		s.From = float64(kept) / s.Over.Seconds()
+		s.To = s.From
+		return s
+	case s.Points == nil:
+		return s.firstOfRamp(n)
+	}
+	whole := s.Points
+	s.Points = nil
+	for i := 1; i < len(whole); i++ {
+		part := Segment{From: whole[i-1].Rate, To: whole[i].Rate, Over: whole[i].At - whole[i-1].At}
+		s.Points = append(s.Points, whole[i-1])
+		if planned := part.Planned(); planned <= n {
+			n -= planned
+			continue
+		}
+		if part = part.firstOfRamp(n); part.Over > 0 {
+			s.Points = append(s.Points, RatePoint{At: whole[i-1].At + part.Over, Rate: part.To})
+		}
+		break
+	}
+	last := s.Points[len(s.Points)-1]
+	s.To, s.Over = last.Rate, last.At
+	return s
+}
+
+// firstOfRamp is the root of From·t + a·t²/2 = n, a = (To-From)/Over, in a form that does not cancel when a is small.
+func (s Segment) firstOfRamp(n float64) Segment {
+	if n <= 0 {
+		return Segment{}
+	}
+	a := (s.To - s.From) / s.Over.Seconds()
+	t := 2 * n / (s.From + math.Sqrt(max(s.From*s.From+2*a*n, 0)))
+	s.To, s.Over = s.From+a*t, time.Duration(t*1e9)
+	return s
 }

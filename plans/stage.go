@@ -136,7 +136,14 @@ func (l *loader) warmup(it *item, p *Plan) *Warmup {
 
 func (l *loader) loadWork(it *item, p *Plan) *Load {
 	request, mix := l.requestsOf(it, p)
-	return &Load{Request: request, Mix: mix, Arrivals: Arrivals(it.get("arrivals").value()), Seed: uint64(it.get("seed").integer()),
+	arrivals := Arrivals(it.get("arrivals").value())
+	if it.has("trace") {
+		arrivals = Trace
+		if it.has("arrivals") {
+			l.fault(firstOf(it.get("arrivals"), it).fault("arrivals of a trace", "", "no arrivals", "they come as recorded"))
+		}
+	}
+	return &Load{Request: request, Mix: mix, Arrivals: arrivals, Seed: uint64(it.get("seed").integer()),
 		Profile: l.profile(it), MaxInFlight: int(it.get("max_in_flight").integer()), AtMax: AtMax(it.get("at_max").value()),
 		Timeout: it.get("timeout").duration(), TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), Drain: it.get("drain").duration(), Connecting: l.connecting(it)}
 }
@@ -214,16 +221,34 @@ func (l *loader) requestOf(it *item, p *Plan) *Request {
 	return nil
 }
 
-// profile reads the segments of a load: profile, or rate with for as one hold.
+// profile gives the segments of a load, read once.
 func (l *loader) profile(it *item) []Segment {
+	if it == nil || it.path == "" || !strings.HasSuffix(it.path, ".load") {
+		return nil
+	}
+	segs, known := l.segments[it]
+	if !known {
+		segs = l.readProfile(it)
+		l.segments[it] = segs
+	}
+	return segs
+}
+
+// readProfile reads the segments of a load: profile, or rate with for as one hold, or a trace.
+func (l *loader) readProfile(it *item) []Segment {
 	var segs []Segment
 	short := it.has("rate") || it.has("for")
 	switch {
+	case it.has("trace") && (short || it.has("profile")):
+		l.fault(firstOf(it.get("trace"), it).fault("two profiles", "trace and rate, for or profile", "one of them", ""))
+		return nil
+	case it.has("trace"):
+		return l.trace(it.get("trace"))
 	case short && it.has("profile"):
 		l.fault(it.fault("two profiles", "profile and rate or for", "one of them", ""))
 		return nil
 	case !short && !it.has("profile"):
-		l.fault(it.fault("nothing to offer", "", "rate and for, or profile", ""))
+		l.fault(it.fault("nothing to offer", "", "rate and for, profile or trace", ""))
 		return nil
 	case short && !it.has("rate"):
 		l.fault(it.fault("missing key "+quote("rate"), "", rateShape.want(), "for has no effect alone"))
@@ -272,10 +297,91 @@ func (l *loader) segment(it *item) []Segment {
 			l.fault(r.fault("a ramp that does not rise or fall", to.quoted(), "two rates", "write hold"))
 			return nil
 		}
-		name := "ramp " + formatRate(from.rate, from.unit()) + " to " + formatRate(to.rate, to.unit())
-		return []Segment{{Name: name, Kind: "ramp", Pos: it.pos, From: from.rate, To: to.rate, Over: over.time}}
+		return []Segment{ramp(from, to, over, it.pos)}
+	}
+	switch {
+	case it.get("spike") != nil:
+		return l.spike(it, it.get("spike"))
+	case it.get("sine") != nil:
+		return l.sine(it, it.get("sine"))
+	case it.get("csv") != nil:
+		return l.rates(it, it.get("csv").get("file"))
+	case it.get("repeat") != nil:
+		return l.repeat(it.get("repeat"))
 	}
 	return l.steps(it, it.get("step"))
+}
+
+// repeat is the segments of all rounds.
+func (l *loader) repeat(it *item) []Segment {
+	var round, all []Segment
+	for _, e := range it.get("profile").all() {
+		round = append(round, l.segment(e)...)
+	}
+	times := it.get("times").integer()
+	if times*int64(len(round)) > maxSegments {
+		l.fault(it.fault("too many segments", "", fmt.Sprintf("at most %d", maxSegments), ""))
+		return nil
+	}
+	for range times {
+		all = append(all, round...)
+	}
+	return all
+}
+
+func (l *loader) spike(it, s *item) []Segment {
+	base, peak := s.get("base"), s.get("peak")
+	if base == nil || peak == nil || s.get("before") == nil || s.get("for") == nil || s.get("after") == nil {
+		return nil
+	}
+	if peak.rate <= base.rate {
+		l.fault(peak.fault("a peak that is none", peak.quoted(), "more than "+base.value(), ""))
+		return nil
+	}
+	segs := []Segment{hold(base, s.get("before"), it.pos)}
+	way := func(from, to, over *item) {
+		if over.duration() > 0 {
+			segs = append(segs, ramp(from, to, over, it.pos))
+		}
+	}
+	way(base, peak, s.get("rise"))
+	segs = append(segs, hold(peak, s.get("for"), it.pos))
+	way(peak, base, s.get("fall"))
+	return append(segs, hold(base, s.get("after"), it.pos))
+}
+
+// sinePieces is how many straight pieces a period of a sine is drawn with. The rate is off by 0.12 % of the amplitude at most.
+const sinePieces = 64
+
+func (l *loader) sine(it, s *item) []Segment {
+	mean, amplitude, period, over := s.get("mean"), s.get("amplitude"), s.get("period"), s.get("for")
+	if mean == nil || amplitude == nil || period == nil || over == nil {
+		return nil
+	}
+	step := period.time / sinePieces
+	switch {
+	case amplitude.rate > mean.rate:
+		l.fault(amplitude.fault("a rate below zero", amplitude.quoted(), mean.value()+" at most", ""))
+		return nil
+	case step < time.Millisecond || over.time/step > maxPoints:
+		l.fault(period.fault("period is too short", period.quoted(), "64ms or more, and up to 1500 periods", ""))
+		return nil
+	}
+	seg := Segment{Name: fmt.Sprintf("sine %s to %s", formatRate(mean.rate-amplitude.rate, mean.unit()), formatRate(mean.rate+amplitude.rate, mean.unit())), Kind: "sine", Pos: it.pos, Over: over.time}
+	at := func(t time.Duration) RatePoint {
+		return RatePoint{t, max(0, mean.rate+amplitude.rate*math.Sin(2*math.Pi*float64(t%period.time)/float64(period.time)))}
+	}
+	for t := time.Duration(0); t < over.time; t += step {
+		seg.Points = append(seg.Points, at(t))
+	}
+	seg.Points = append(seg.Points, at(over.time))
+	seg.From, seg.To = seg.Points[0].Rate, seg.Points[len(seg.Points)-1].Rate
+	return []Segment{seg}
+}
+
+func ramp(from, to, over *item, pos Position) Segment {
+	name := "ramp " + formatRate(from.rate, from.unit()) + " to " + formatRate(to.rate, to.unit())
+	return Segment{Name: name, Kind: "ramp", Pos: pos, From: from.rate, To: to.rate, Over: over.time}
 }
 
 func (l *loader) steps(it, st *item) []Segment {

@@ -68,12 +68,20 @@ func (l *loader) badText() (Problem, bool) {
 				return Problem{Pos: l.at(i+1, col), What: "not UTF-8 text", Got: fmt.Sprintf("byte 0x%02x", line[j])}, true
 			}
 			if r < ' ' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfffe || r == 0xffff {
-				return Problem{Pos: l.at(i+1, col), What: "control character", Got: fmt.Sprintf("%U", r), Want: `it written in double quotes, like "\x07"`}, true
+				return Problem{Pos: l.at(i+1, col), What: "control character", Got: fmt.Sprintf("%U", r), Want: "text", Hint: escapeHint(r)}, true
 			}
 			col++
 		}
 	}
 	return Problem{}, false
+}
+
+// escapeHint says how a control character is written; "" for one that no text holds, as of a file that is none.
+func escapeHint(r rune) string {
+	if r == 0 || r > 0xff {
+		return ""
+	}
+	return fmt.Sprintf(`write it in double quotes as "\x%02x"`, r)
 }
 
 // sound refuses what no part of a plan may hold, unused parts included: anchors that contain themselves and tags

@@ -32,7 +32,7 @@ func rateChart(l *result.Load, st *result.Stage, file string) (f figure, ok bool
 	var flat []result.Segment
 	seen := map[float64]bool{}
 	for _, s := range l.Segments {
-		if s.FromPerS == s.ToPerS && s.Offered > 0 {
+		if (s.Kind == "hold" || s.Kind == "step") && s.Offered > 0 {
 			flat = append(flat, s)
 			seen[s.FromPerS] = true
 		}

@@ -141,7 +141,11 @@ func (r *run) offer(ctx context.Context, cfg load.Config, p profile, rec *result
 	}
 	segments := make([]schedule.Segment, 0, len(p.segments))
 	for _, s := range p.segments {
-		segments = append(segments, schedule.Segment{Name: s.Name, From: s.From, To: s.To, Over: s.Over})
+		seg := schedule.Segment{Name: s.Name, From: s.From, To: s.To, Over: s.Over}
+		for _, point := range s.Points {
+			seg.Points = append(seg.Points, schedule.Point{At: point.At, Rate: point.Rate})
+		}
+		segments = append(segments, seg)
 		cfg.Kinds = append(cfg.Kinds, s.Kind)
 	}
 	process := schedule.Uniform
@@ -149,7 +153,12 @@ func (r *run) offer(ctx context.Context, cfg load.Config, p profile, rec *result
 		process = schedule.Poisson
 	}
 	var err error
-	if cfg.Schedule, err = schedule.New(segments, process, p.seed); err != nil {
+	if p.arrivals == plans.Trace {
+		cfg.Schedule, err = schedule.NewTrace(p.segments[0].Name, p.segments[0].Trace, p.segments[0].Over)
+	} else {
+		cfg.Schedule, err = schedule.New(segments, process, p.seed)
+	}
+	if err != nil {
 		return err
 	}
 	if p.end != nil {

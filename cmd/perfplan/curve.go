@@ -22,7 +22,7 @@ func curve(profile []plans.Segment, g glyphs) []string {
 	top := 0.0
 	for _, s := range profile {
 		total += s.Over
-		top = max(top, s.From, s.To)
+		top = max(top, s.Peak())
 	}
 	if total <= 0 || top <= 0 {
 		return nil
@@ -66,10 +66,7 @@ func arrivals(profile []plans.Segment, t time.Duration) float64 {
 	n := 0.0
 	for _, s := range profile {
 		if t < s.Over {
-			part := s
-			part.Over = t
-			part.To = s.From + (s.To-s.From)*float64(t)/float64(s.Over)
-			return n + part.Planned()
+			return n + s.Until(t)
 		}
 		n += s.Planned()
 		t -= s.Over

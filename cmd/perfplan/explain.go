@@ -16,6 +16,7 @@ import (
 
 func explainCommand(c *console) *cobra.Command {
 	var onlyYAML bool
+	var curves string
 	var change *plans.Options
 	cmd := &cobra.Command{
 		Use:   "explain PLAN",
@@ -35,6 +36,11 @@ that it includes, a profile, a flag, or the default. "-" is standard input.`,
 			if err != nil {
 				return err
 			}
+			if curves != "" {
+				if err := writeCurves(curves, p); err != nil {
+					return fail(exitBroken, "cannot draw the load curves: %w", err)
+				}
+			}
 			if !onlyYAML {
 				explain(c.out, p, c.glyphs())
 				fmt.Fprint(c.out, "\nThe plan with all defaults, and where each value comes from:\n\n")
@@ -46,6 +52,7 @@ that it includes, a profile, a flag, or the default. "-" is standard input.`,
 		},
 	}
 	change = planFlags(cmd)
+	cmd.Flags().StringVar(&curves, "curves", "", "draw each load stage's curve into `folder`, as PNG and SVG")
 	cmd.Flags().BoolVar(&onlyYAML, "yaml", false, "print only the effective plan, which can be run itself from the same folder")
 	return cmd
 }

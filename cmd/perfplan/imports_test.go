@@ -22,6 +22,7 @@ var ownImports = map[string]string{
 	"predictor/data":         "",
 	"predictor/model":        "",
 	"examples/01-first-plan": "",
+	"examples/10-tls":        "",
 
 	"runner/bench":         "plans runner/process runner/result runner/stats",
 	"runner/load":          "plans runner/hist runner/result runner/schedule",
@@ -38,7 +39,9 @@ var ownImports = map[string]string{
 	"predictor":     "predictor/data predictor/model",
 	"cmd/predictor": "predictor predictor/data predictor/model",
 
-	"cmd/perfplan": "plans report runner runner/load runner/process runner/result runner/verdict",
+	"cmd/perfplan/lsp": "plans",
+
+	"cmd/perfplan": "cmd/perfplan/lsp plans report report/chart runner runner/load runner/process runner/result runner/verdict",
 }
 
 // foreignImports says who may import another module, or a part of one: one importer each, so that it can be replaced.
@@ -51,6 +54,7 @@ var foreignImports = map[string]string{
 	"github.com/spf13/cobra":                   "cmd/perfplan",
 	"github.com/tidwall/gjson":                 "runner/load",
 	"github.com/wcharczuk/go-chart/v2":         "report/chart",
+	"go.lsp.dev/jsonrpc2":                      "cmd/perfplan/lsp",
 	"golang.org/x/sys":                         "runner/load runner/load/accuracy runner/load/kts runner/observe runner/process", // system calls
 	"golang.org/x/term":                        "cmd/perfplan",
 	"gopkg.in/yaml.v3":                         "plans",

@@ -61,6 +61,9 @@ could not be carried out, 5 inconclusive, 130 interrupted.`,
 			if ways := []string{load.PacingAuto, load.PacingExact, load.PacingTick, load.PacingPrecise}; !slices.Contains(ways, f.pacing) {
 				return fail(exitUsage, "--pacing: got %q, want one of %s", f.pacing, strings.Join(ways, ", "))
 			}
+			if f.out == "" {
+				return fail(exitUsage, "--out: got nothing, want a folder")
+			}
 			if f.loops < 0 || f.loops > load.MaxLoops {
 				return fail(exitUsage, "--loops: got %d, want 0 (chosen) to %d", f.loops, load.MaxLoops)
 			}

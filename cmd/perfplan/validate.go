@@ -10,7 +10,7 @@ import (
 )
 
 func validateCommand(c *console) *cobra.Command {
-	format := choice{"text", []string{"text", "json"}}
+	format := choice{"text", []string{"text", "json", "github", "sarif"}}
 	var change *plans.Options
 	cmd := &cobra.Command{
 		Use:   "validate PLAN...",
@@ -23,9 +23,14 @@ by position:
 Nothing is built, started or sent. A plan without faults gives a line that
 begins with "ok". Warnings do not make a plan invalid. "-" is standard input.
 
+Formats for programs: json, github (workflow commands, which GitHub Actions
+shows beside the lines of a pull request) and sarif (SARIF 2.1.0, for code
+scanning).
+
 Exit codes: 0 all plans are valid, 3 one has faults or cannot be read.`,
 		Example: `  perfplan validate plans/*.yaml
   perfplan validate --format json plan.yaml
+  perfplan validate --format github plans/*.yaml
   generate-plan | perfplan validate -`,
 		Args:              arguments(math.MaxInt, "PLAN"),
 		ValidArgsFunction: completePlans(0),
@@ -39,17 +44,8 @@ Exit codes: 0 all plans are valid, 3 one has faults or cannot be read.`,
 					code = exitPlan
 				}
 			}
-			if format.word == "json" {
-				if err := writeJSON(c, checked(all)); err != nil {
-					return err
-				}
-				return exit(code)
-			}
-			for _, l := range all {
-				c.printProblems(c.out, l)
-				if l.plan != nil {
-					fmt.Fprintf(c.out, "ok %s: plan %s, %s%s\n", l.path, l.plan.Name, counted(len(l.plan.Stages), "stage"), warned(l))
-				}
+			if err := c.printChecked(format.word, all); err != nil {
+				return err
 			}
 			return exit(code)
 		},
@@ -57,6 +53,30 @@ Exit codes: 0 all plans are valid, 3 one has faults or cannot be read.`,
 	change = planFlags(cmd)
 	cmd.Flags().Var(&format, "format", format.words())
 	return cmd
+}
+
+// printChecked prints what is wrong with plans in one of the formats.
+func (c *console) printChecked(format string, all []loaded) error {
+	switch format {
+	case "json":
+		return writeJSON(c, checked(all))
+	case "github":
+		for _, l := range all {
+			for _, p := range l.faults {
+				fmt.Fprintln(c.out, workflowCommand(p))
+			}
+		}
+		return nil
+	case "sarif":
+		return writeJSON(c, sarif(all))
+	}
+	for _, l := range all {
+		c.printProblems(c.out, l)
+		if l.plan != nil {
+			fmt.Fprintf(c.out, "ok %s: plan %s, %s%s\n", l.path, l.plan.Name, counted(len(l.plan.Stages), "stage"), warned(l))
+		}
+	}
+	return nil
 }
 
 func warned(l loaded) string {

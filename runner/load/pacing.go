@@ -118,7 +118,7 @@ func tickFor(rate float64) time.Duration {
 // peakRate is the highest rate of the schedule, per second.
 func peakRate(s *schedule.Schedule) (rate float64) {
 	for _, span := range s.Segments() {
-		rate = max(rate, span.From, span.To)
+		rate = max(rate, span.Peak())
 	}
 	return rate
 }

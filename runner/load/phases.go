@@ -25,12 +25,13 @@ func newPhases(hosts []Host) phases {
 
 // add records a request that was sent. The send phase is that of requests that
 // went out whole, the body phase that of complete answers; where redirects were
-// followed, the sendings are added up and the body has no time of its own.
+// followed, the sendings are added up and the body has no time of its own. A
+// sender that the machine woke only after the answer had come was done by then.
 func (p *phases) add(s *sample) {
 	switch {
 	case !s.whole:
 	case s.sending > 0:
-		p.send.Record(s.sending)
+		p.send.Record(min(s.sending, s.end-s.sent))
 	default:
 		p.sentAtOnce++
 	}

@@ -158,3 +158,15 @@ func TestPhasesRedirect(t *testing.T) {
 		t.Errorf("redirects %d, bodies %d, first bytes %d, want 5, 0, 5", l.Wire.Redirects, l.Wire.Body.Count, l.Wire.FirstByte.Count)
 	}
 }
+
+// A sender that wakes late does not make the sending longer than the request.
+func TestSendingEndsWithTheAnswer(t *testing.T) {
+	p := newPhases(nil)
+	p.add(&sample{whole: true, sent: 10, end: 1010, sending: 9000})
+	p.add(&sample{whole: true, sent: 10, end: 1010, sending: 400})
+	var w result.Wire
+	p.record(&w)
+	if w.Send.Count != 2 || *w.Send.MaxNS != 1000 || w.Send.SumNS != 1400 {
+		t.Errorf("sending took %v ns at most and %v in all of %d, want 1000, 1400 and 2", *w.Send.MaxNS, w.Send.SumNS, w.Send.Count)
+	}
+}

@@ -147,7 +147,7 @@ func (c *checker) load(key string, l *Load) {
 func (c *checker) segments(key string, list []Segment) {
 	for i, s := range list {
 		segment := fmt.Sprintf("%s.segments[%d]", key, i)
-		c.word(segment+".kind", s.Kind, "ramp", "hold", "step")
+		c.word(segment+".kind", s.Kind, "ramp", "hold", "step", "sine", "csv", "trace")
 		c.counts(segment, s.Counts)
 		c.count(segment+".planned", s.Planned)
 	}

@@ -55,6 +55,11 @@ func (c *Cursor) Next() (offset time.Duration, segment int, ok bool) {
 	if c.next >= c.end {
 		c.enter()
 	}
+	if s.trace != nil {
+		offset = s.trace[c.next]
+		c.next += min(c.stride, s.len-c.next)
+		return offset, 0, true
+	}
 	r := float64(c.next)
 	if s.arrivals == Poisson {
 		for ; c.drawn <= c.next; c.drawn++ {
@@ -79,7 +84,7 @@ func (c *Cursor) enter() {
 		sp = &c.s.spans[c.span]
 	}
 	c.rate, c.first = 0, c.s.integral[c.span]
-	if sp.From == sp.To && c.s.arrivals == Uniform {
+	if sp.From == sp.To && sp.Points == nil && c.s.arrivals == Uniform {
 		c.rate = sp.From
 	}
 }

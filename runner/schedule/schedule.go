@@ -53,12 +53,16 @@ const (
 	MaxPoissonArrivals = 1e9  // R(end) at most
 )
 
-// Segment is a piece of a rate profile in which the rate changes linearly.
+// Segment is a piece of a rate profile in which the rate changes linearly, or
+// linearly from point to point.
 type Segment struct {
 	Name string
 	From float64 // arrivals per second at the start
 	To   float64 // arrivals per second at the end; equal to From it is a hold
 	Over time.Duration
+
+	// Points, if there are any, are the shape of the rate: the first at 0 with From, the last at Over with To.
+	Points []Point
 }
 
 // Span is a segment's place in the schedule.
@@ -77,7 +81,9 @@ type Schedule struct {
 	spans    []Span
 	integral []float64 // R at the start of each span, then R(end)
 	len      int64
-	blocks   []int64 // poisson: arrivals before each block of R, see poisson.go
+	areas    [][]float64     // of spans with points: the integral up to each
+	trace    []time.Duration // the offsets of recorded arrivals; nil: there are none
+	blocks   []int64         // poisson: arrivals before each block of R, see poisson.go
 }
 
 // New makes the schedule of segs, in order. It refuses an empty profile, rates
@@ -107,10 +113,8 @@ func New(segs []Segment, a Arrivals, seed uint64) (*Schedule, error) {
 		}
 		s.spans = append(s.spans, Span{Segment: seg, Start: end, End: end + seg.Over})
 		end += seg.Over
-		// The conversion keeps a compiler from fusing the product into the
-		// sum, which would make the last bit depend on the processor.
-		area := float64((seg.From + seg.To) / 2 * seg.Over.Seconds())
-		s.integral = append(s.integral, s.integral[i]+area)
+		s.integral = append(s.integral, s.integral[i]+seg.area())
+		s.areas = append(s.areas, areas(seg.Points))
 	}
 	if total := s.total(); total > limit {
 		return nil, fmt.Errorf("schedule: got %.3g arrivals, want at most %.0g", total, limit)
@@ -125,11 +129,14 @@ func check(seg Segment) error {
 			return fmt.Errorf("got rate %v/s, want 0/s to %.0g/s", rate, MaxRate)
 		}
 	}
-	if seg.From == 0 && seg.To == 0 {
+	if seg.From == 0 && seg.To == 0 && seg.Points == nil {
 		return fmt.Errorf("got rate 0/s, want more than 0/s at one end at least")
 	}
 	if seg.Over <= 0 {
 		return fmt.Errorf("got duration %v, want more than 0s", seg.Over)
+	}
+	if seg.Points != nil {
+		return checkPoints(seg)
 	}
 	return nil
 }
@@ -207,6 +214,9 @@ func (s *Schedule) At(i int64) time.Duration {
 	if i < 0 || i >= s.len {
 		return -1
 	}
+	if s.trace != nil {
+		return s.trace[i]
+	}
 	r := float64(i)
 	if s.arrivals == Poisson {
 		r = s.poissonAt(i)
@@ -225,6 +235,15 @@ func (s *Schedule) At(i int64) time.Duration {
 func (s *Schedule) offset(j int, r float64) time.Duration {
 	sp := &s.spans[j]
 	u := r - s.integral[j]
+	if sp.Points != nil {
+		part, before := s.piece(j, u)
+		return part.at(u - before)
+	}
+	return sp.at(u)
+}
+
+// at returns the time at which the span has had u arrivals.
+func (sp *Span) at(u float64) time.Duration {
 	if u <= 0 {
 		return sp.Start
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,7 +49,31 @@ func testArrivals(r *rig, s *sheet) error {
 			return err
 		}
 	}
-	return nil
+	return testReplay(r, s)
+}
+
+// testReplay is part of T13: recorded arrivals, ten times as fast, as the server's kernel saw them.
+func testReplay(r *rig, s *sheet) error {
+	s.part = "replay of a trace"
+	n := int(r.pick(2*time.Second, 10*time.Second) / time.Millisecond)
+	rand := rand.New(rand.NewPCG(10, uint64(n)))
+	trace, at := make([]time.Duration, n), time.Duration(0)
+	for i := range trace {
+		trace[i] = at / 10
+		at += time.Duration(rand.ExpFloat64() * float64(10*time.Millisecond)).Truncate(100 * time.Microsecond)
+	}
+	o, err := r.measure(setup{mode: "fixed d=0s", job: job{Trace: trace}})
+	if err != nil {
+		return err
+	}
+	s.count("arrivals", int64(n), int64(len(o.log.Arrival)), 0)
+	off := make([]float64, 0, n)
+	for i, t := range slices.Sorted(slices.Values(o.log.Arrival)) {
+		off = append(off, math.Abs(float64(t-o.base-int64(trace[min(i, n-1)]))))
+	}
+	slices.Sort(off)
+	s.atMost("arrivals off the trace, p99", off[len(off)*99/100], float64(time.Millisecond))
+	return s.healthy(o)
 }
 
 // how is the engine and its pacing, with the longest pause that it noticed.

@@ -24,6 +24,7 @@ import (
 type job struct {
 	Address     netip.AddrPort     `json:"address"`
 	Segments    []schedule.Segment `json:"segments"`
+	Trace       []time.Duration    `json:"trace_ns,omitempty"` // recorded arrivals in place of segments
 	Poisson     bool               `json:"poisson"`
 	Seed        uint64             `json:"seed"`
 	MaxInFlight int                `json:"max_in_flight"`
@@ -45,6 +46,9 @@ func hold(rate float64, over time.Duration) []schedule.Segment {
 }
 
 func (j *job) schedule() (*schedule.Schedule, error) {
+	if j.Trace != nil {
+		return schedule.NewTrace("trace", j.Trace, j.Trace[len(j.Trace)-1]+time.Millisecond)
+	}
 	process := schedule.Uniform
 	if j.Poisson {
 		process = schedule.Poisson

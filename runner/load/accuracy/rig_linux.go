@@ -203,6 +203,9 @@ func (j *job) longest() time.Duration {
 	for _, s := range j.Segments {
 		over += s.Over
 	}
+	for _, at := range j.Trace[max(0, len(j.Trace)-1):] {
+		over += at
+	}
 	return over
 }
 
