@@ -25,6 +25,10 @@ func (l *loader) build(top *item) *Plan {
 	for _, r := range top.get("requests").children() {
 		p.Requests = append(p.Requests, l.request(r, p.Targets))
 	}
+	l.flows = namesUnder(top, "flows")
+	for _, f := range top.get("flows").children() {
+		p.Flows = append(p.Flows, l.flow(f, p))
+	}
 	for _, s := range top.get("stages").all() {
 		p.Stages = append(p.Stages, l.stage(s, p))
 	}

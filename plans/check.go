@@ -205,6 +205,9 @@ func (l *loader) sends(e *item, m Metric, st *Stage, p *Plan) bool {
 		for _, w := range ld.Mix {
 			names = append(names, w.Name)
 		}
+		for _, f := range ld.Flows {
+			names = append(names, f.Name)
+		}
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -264,9 +267,9 @@ func (l *loader) checkLoad(it *item, st *Stage, ld *Load, ss []placed) {
 		switch {
 		case s.Unit != Nanoseconds:
 			continue
-		case ld.Timeout > 0 && limit >= ld.Timeout && m.Clock != Lag:
+		case ld.Timeout > 0 && limit >= ld.longest(m.Request) && m.Clock != Lag:
 			l.fault(s.it.fault("limit can never be told: requests end at the timeout of stage "+quote(st.Name), formatDuration(limit),
-				"less than "+formatDuration(ld.Timeout), "raise timeout or lower the limit"))
+				"less than "+formatDuration(ld.longest(m.Request)), "raise timeout or lower the limit"))
 			continue
 		}
 		if m.Kind == Quantile {
@@ -321,11 +324,11 @@ func needed(q float64, op string) int {
 // decidable checks that every segment has the samples that a quantile needs.
 func (l *loader) decidable(s placed, st *Stage, ld *Load) {
 	need := s.MinSamples()
+	if ld.Arrivals == Closed { // how many there will be depends on the target
+		return
+	}
 	for _, seg := range ld.Profile {
-		share := 1.0
-		if m := s.Metric.Request; m != "" {
-			share = ld.Share(m)
-		}
+		share := ld.Share(s.Metric.Request)
 		planned := int(math.Floor(seg.Planned()*share + 1e-6))
 		if planned >= need {
 			continue
@@ -369,13 +372,22 @@ func (l *loader) unused(top *item) {
 	for _, d := range l.spare {
 		l.warn(Problem{Pos: d.keyPos, Path: d.path, What: "data is not used", Hint: "use it as ${" + d.name + ".column}"})
 	}
-	requests, targets := map[string]bool{}, map[string]bool{}
+	requests, targets, flows := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, st := range top.get("stages").all() {
 		for _, kind := range []string{"warmup", "load"} {
 			requests[st.get(kind).get("request").value()] = true
+			flows[st.get(kind).get("flow").value()] = true
 			for _, e := range st.get(kind).get("mix").children() {
-				requests[e.name] = true
+				requests[e.name], flows[e.name] = true, true
 			}
+		}
+	}
+	for _, f := range top.get("flows").children() {
+		for _, s := range f.get("steps").all() {
+			requests[s.get("request").value()] = true
+		}
+		if !flows[f.name] {
+			l.warn(Problem{Pos: f.keyPos, Path: f.path, What: "no stage runs this flow"})
 		}
 	}
 	for _, r := range top.get("requests").children() {

@@ -184,7 +184,7 @@ var (
 const maxName = 100
 
 // taken are the names that have a meaning of their own in ${…}.
-var taken = []string{"env", "address", "secret", "file", "counter", "uuid", "random", "time"}
+var taken = []string{"env", "address", "secret", "file", "counter", "uuid", "random", "time", "flow"}
 
 func (l *loader) checkName(name string, kind names, pos Position, path string) {
 	p := Problem{Pos: pos, Path: path, What: "not a name", Got: quote(name)}

@@ -2,6 +2,7 @@ package plans
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -22,22 +23,43 @@ func (l *loader) computeDefaults(top *item) {
 	for _, st := range top.get("stages").all() {
 		for _, kind := range []string{"warmup", "load"} {
 			w := st.get(kind)
-			if only := theOnly(top.get("requests")); only != "" && !w.has("mix") {
+			if only := theOnly(top.get("requests")); only != "" && !w.has("mix") && !w.has("flow") {
 				l.setDefault(w, "request", only)
 			}
-			l.setDefault(w, "max_in_flight", strconv.Itoa(inFlight(l.peak(w), w.get("timeout").duration())))
+			if !w.has("in_flight") {
+				l.setDefault(w, "max_in_flight", strconv.Itoa(inFlight(l.peak(w), w.get("timeout").duration()+thinking(top, w))))
+			}
 		}
 		if w := st.get("warmup"); !w.has("for") {
 			l.setDefault(w, "until", "steady")
 			l.setDefault(w, "at_most", "30s")
 		}
-		if w := st.get("load"); !w.has("trace") {
-			l.setDefault(w, "arrivals", "uniform")
+		if w := st.get("load"); !w.has("in_flight") {
+			l.setDefault(w, "at_max", "wait")
+			if !w.has("trace") {
+				l.setDefault(w, "arrivals", "uniform")
+			}
 		}
 		if w := st.get("load"); w.get("timeout") != nil {
-			l.setDefault(w, "drain", formatDuration(w.get("timeout").time))
+			l.setDefault(w, "drain", formatDuration(min(w.get("timeout").time+thinking(top, w), 720*time.Hour)))
 		}
 	}
+}
+
+// thinking is the longest think time of a flow that a stage begins.
+func thinking(top, w *item) (longest time.Duration) {
+	for _, f := range top.get("flows").children() {
+		drawn := slices.ContainsFunc(w.get("mix").children(), func(e *item) bool { return e.name == f.name })
+		if !drawn && w.get("flow").value() != f.name {
+			continue
+		}
+		var sum time.Duration
+		for _, s := range f.get("steps").all() {
+			sum += pauseOf(s.get("think")).Most
+		}
+		longest = max(longest, sum)
+	}
+	return longest
 }
 
 // setDefault gives a map's key its value where the plan has none.

@@ -16,7 +16,7 @@ const maxIncludes = 100
 
 // byName are the keys of a plan whose entries an included file adds to; of all others the plan's own value, if it has
 // one, takes the place of the included one.
-var byName = []string{"vars", "secrets", "targets", "requests", "profiles"}
+var byName = []string{"vars", "secrets", "targets", "requests", "flows", "profiles"}
 
 // include puts what the plan includes into it. above are the files that include this one, itself among them.
 func (l *loader) include(n *yaml.Node, s *source, above []string) bool {

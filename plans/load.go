@@ -135,6 +135,7 @@ type loader struct {
 	validate *validator.Validate
 	targets  []string          // names of the targets, also of those that could not be read
 	requests []string          // names of the requests
+	flows    []string          // names of the flows
 	spare    []*item           // data that no template uses
 	tables   map[string]*table // data files by absolute path and columns
 	digests  map[string]string // files the plan depends on: SHA-256 by the path as written

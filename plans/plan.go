@@ -41,6 +41,7 @@ type Plan struct {
 	Vars        []Var // in document order
 	Targets     []*Target
 	Requests    []*Request
+	Flows       []*Flow
 	Stages      []*Stage // at least one, names unique
 
 	Secrets   Secrets  // what no output may show
@@ -119,6 +120,8 @@ type Request struct {
 	Redirects      int      // how many redirects are followed; 0 reports the 3xx itself
 	ExpectContinue bool     // the plan sets "Expect: 100-continue"
 	Expect         Expect
+
+	flowTexts []flowText // that its templates have from a flow
 }
 
 // A Header is one request header field.
@@ -130,14 +133,17 @@ type Header struct {
 // A Template is text with places that are filled from data for each request, in order.
 type Template []Part
 
-// A Part is a literal, the value of a data column, or a generated value.
+// A Part is a literal, the value of a data column, a generated value, or a text that a flow has from an earlier answer.
 type Part struct {
 	Literal   string
 	Data      *Data // nil: no column
 	Column    int   // index into Data.Columns
 	Generator *Generator
-	Encode    bool // the value is percent-encoded: it stands in a path, query or form
+	Flow      string // name of an Extract; "" for none
+	Encode    bool   // the value is percent-encoded: it stands in a path, query or form
 }
+
+func (p Part) isLiteral() bool { return p.Data == nil && p.Generator == nil && p.Flow == "" }
 
 // Text is a value of the part as it is sent.
 func (p Part) Text(value string) string {
@@ -281,9 +287,10 @@ type ReferencePoint struct {
 
 // A Warmup sends load whose samples are thrown away, but counted.
 type Warmup struct {
-	Request     *Request   // the first of a mix
-	Mix         []Weighted // requests that arrivals draw from; nil: all send Request
-	Rate        float64    // arrivals per second
+	Request     *Request       // the first of a mix
+	Mix         []Weighted     // requests that arrivals draw from; nil: all send Request
+	Flows       []WeightedFlow // that arrivals draw from, Mix has the requests of their steps then; nil: there are none
+	Rate        float64        // arrivals per second
 	Until       Until
 	MaxInFlight int
 	Timeout     time.Duration
@@ -316,6 +323,7 @@ const (
 	Uniform Arrivals = "uniform" // evenly spaced
 	Poisson Arrivals = "poisson" // exponential gaps
 	Trace   Arrivals = "trace"   // as recorded
+	Closed  Arrivals = "closed"  // the next when the one before has ended, of a fixed number of users
 )
 
 // AtMax says what becomes of an arrival while max_in_flight requests are under way.
@@ -327,10 +335,13 @@ const (
 	Drop AtMax = "drop" // it is counted as dropped and never sent
 )
 
-// A Load offers requests at a declared rate, whatever the target does (open model).
+// A Load offers requests at a declared rate, whatever the target does (open model); or, where Arrivals is Closed, has
+// MaxInFlight users who each send their next request when the one before has ended.
 type Load struct {
-	Request     *Request   // the first of a mix
-	Mix         []Weighted // requests that arrivals draw from; nil: all send Request
+	Request     *Request       // the first of a mix
+	Mix         []Weighted     // requests that arrivals draw from; nil: all send Request
+	Flows       []WeightedFlow // that arrivals draw from, Mix has the requests of their steps then, without weights; nil: there are none
+	Think       Pause          // of a user between two requests, or flows
 	Arrivals    Arrivals
 	Seed        uint64
 	Profile     []Segment // at least one
@@ -349,8 +360,15 @@ type Weighted struct {
 	Weight int // of the sum of all weights
 }
 
-// Share is the share of the arrivals that a request of the stage gets, on the average; 0 when the stage does not send it.
+// Share is the share of the arrivals that a request or flow of the stage gets, on the average; 0 when the stage does not
+// send it. A request that is several steps of a flow may get more than 1. "" are all requests.
 func (l *Load) Share(request string) float64 {
+	if l.Flows != nil {
+		return flowShare(l.Flows, request)
+	}
+	if request == "" {
+		return 1
+	}
 	if l.Mix == nil {
 		if l.Request != nil && l.Request.Name == request {
 			return 1
@@ -379,7 +397,7 @@ func (l *Load) Duration() time.Duration {
 // A Segment is a piece of a rate profile. From equals To in a hold; the rate is linear in between.
 type Segment struct {
 	Name string // "ramp 10/s to 100/s", "hold 400/s"; unique within the stage
-	Kind string // "ramp", "hold", "step", "sine", "csv" or "trace"
+	Kind string // "ramp", "hold", "step", "sine", "csv", "trace" or "closed"; of a closed model, the rates are 0
 	Pos  Position
 	From float64 // arrivals per second, the total over all hosts
 	To   float64

@@ -41,6 +41,7 @@ func (l *loader) request(it *item, targets []*Target) *Request {
 	l.auth(r, it.get("auth"), f)
 	l.bodyType(r, it)
 	l.expect(r, it.get("expect"))
+	r.flowTexts = f.flow
 	for _, d := range it.get("data").children() {
 		switch {
 		case !f.used[d.name]:
@@ -295,23 +296,7 @@ func (l *loader) host(it *item) string {
 }
 
 func (l *loader) expect(r *Request, it *item) {
-	seen := map[StatusRange]bool{}
-	for _, s := range it.get("status").all() {
-		st, ok := statusRange(s.value())
-		switch {
-		case !ok:
-			l.fault(s.fault("not a status", s.quoted(), "a status like 200 or 2xx", ""))
-			continue
-		case st.From < 200:
-			l.fault(s.fault("an interim status is never an answer", s.quoted(), "a status from 200 to 599", ""))
-			continue
-		case seen[st]:
-			l.fault(s.fault("status is listed twice", s.quoted(), "", ""))
-			continue
-		}
-		seen[st] = true
-		r.Expect.Status = append(r.Expect.Status, st)
-	}
+	r.Expect.Status = l.statuses(it.get("status"))
 	r.Expect.Contains = it.get("contains").value()
 	r.Expect.Matches = l.pattern(it.get("matches"))
 	l.expectHeaders(r, it.get("headers"))
@@ -338,6 +323,28 @@ func (l *loader) expect(r *Request, it *item) {
 	for _, j := range it.get("json").children() {
 		r.Expect.JSON = append(r.Expect.JSON, l.jsonExpect(j))
 	}
+}
+
+// statuses reads a status or a list of them.
+func (l *loader) statuses(it *item) (all []StatusRange) {
+	seen := map[StatusRange]bool{}
+	for _, s := range it.all() {
+		st, ok := statusRange(s.value())
+		switch {
+		case !ok:
+			l.fault(s.fault("not a status", s.quoted(), "a status like 200 or 2xx", ""))
+			continue
+		case st.From < 200:
+			l.fault(s.fault("an interim status is never an answer", s.quoted(), "a status from 200 to 599", ""))
+			continue
+		case seen[st]:
+			l.fault(s.fault("status is listed twice", s.quoted(), "", ""))
+			continue
+		}
+		seen[st] = true
+		all = append(all, st)
+	}
+	return all
 }
 
 // pattern compiles a regular expression.

@@ -39,7 +39,7 @@ var root = &shape{noun: "a plan", keys: []key{
 		doc: "Name of the plan, in results and reports. Lower-case letters, digits, `.`, `-` and `_`."},
 	{name: "description", shape: textShape, example: "May the service go live?", doc: "What the plan is to find out, for the report."},
 	{name: "include", example: "[common.yaml, targets/staging.yaml]", aka: []string{"includes", "import", "imports", "extends"},
-		doc:   "Plan files, or parts of plans, that this one builds on. Its own entries of `vars`, `targets`, `requests` and `profiles` come beside theirs and replace those of the same name; of the other keys its own replace theirs. Of two included files the later wins.",
+		doc:   "Plan files, or parts of plans, that this one builds on. Its own entries of `vars`, `secrets`, `targets`, `requests`, `flows` and `profiles` come beside theirs and replace those of the same name; of the other keys its own replace theirs. Of two included files the later wins.",
 		shape: &shape{noun: "the path of a file, or a list of them", scalar: textScalar, rule: "min=1", some: true, open: true, list: pathShape}},
 	{name: "vars", example: "{users: 500}", doc: "Texts that other values use as `${name}`. A value may use the environment and the entries above it.",
 		aka:   []string{"variables", "env", "params"},
@@ -53,6 +53,8 @@ var root = &shape{noun: "a plan", keys: []key{
 		doc: "The systems under test, by name.", aka: []string{"target", "hosts", "services"}},
 	{name: "requests", shape: requestsShape, example: "{home: {path: /}}",
 		doc: "The requests that stages send, by name.", aka: []string{"request", "scenarios", "endpoints"}},
+	{name: "flows", shape: flowsShape, example: "{buy: {steps: [{request: home}, {request: search, think: 1s}]}}", aka: []string{"flow", "journeys", "sequences"},
+		doc: "What users do, by name: requests one after another. See [Flows](#flows)."},
 	{name: "stages", required: true, shape: stagesShape, example: "[{name: hold, load: {rate: 50/s, for: 1m}}]",
 		doc: "What is done, in this order.", aka: []string{"phases", "steps", "scenario"}},
 	{name: "slo", shape: slosShape, example: "[p99 < 150ms, error_rate < 0.1%]",
@@ -151,8 +153,7 @@ var requestsShape = &shape{noun: "a map of names to requests", some: true, each:
 	{name: "expect", def: "{}", example: "{status: 200}", aka: []string{"assert", "check"}, doc: "What a completed answer looks like. Every other one counts as failed.",
 		shape: &shape{noun: "a map with status, headers, contains, matches, size, json or schema", keys: []key{
 			{name: "status", def: "2xx", example: "[200, 404]", doc: "Status code, or class like `2xx`, or a list of them.",
-				shape: &shape{noun: "a status like 200 or 2xx, or a list of them", scalar: textScalar, some: true, open: true,
-					list: &shape{noun: "a status like 200 or 2xx", scalar: textScalar, open: true}}},
+				shape: statusShape},
 			{name: "headers", example: "{content-type: application/json}", aka: []string{"header"},
 				doc: "Header fields of the answer: the text that one is, or conditions on it.",
 				shape: &shape{noun: "a map of header names to texts or conditions", names: freeNames, some: true,
@@ -256,13 +257,51 @@ var connectingKeys = []key{
 		doc: "Connections to each host: opened before the first arrival, used in turn, opened again when they end, and never more than these. An arrival that finds none free waits for one of its host, in order and with its intended time kept, as at `max_in_flight`, or is dropped by `at_max: drop`."},
 }
 
+// thinkShape is a time in which a user does nothing.
+var thinkShape = &shape{noun: "a duration like 1s, or {from, to}", scalar: durationScalar, rule: "gt=0s,lte=720h", keys: []key{
+	{name: "from", required: true, shape: pauseShape, example: "500ms", aka: []string{"min"}, doc: "The shortest."},
+	{name: "to", required: true, shape: durationShape, example: "2s", aka: []string{"max"}, doc: "The longest."},
+}}
+
+var flowsShape = &shape{noun: "a map of names to flows", some: true, each: &shape{noun: "a flow, such as {steps: [{request: home}]}", keys: []key{
+	{name: "cookies", def: "true", shape: booleanShape, example: "false", doc: "The user of a flow keeps the cookies that answers set, and sends them with the steps that follow."},
+	{name: "steps", required: true, example: "[{request: home}, {request: search, think: 1s}]", aka: []string{"requests", "sequence", "scenario"}, doc: "The requests, in this order. Each is sent when the answer to the one before is there. A step that fails ends the flow.",
+		shape: &shape{noun: "a list of steps", some: true, list: stepShape}},
+}}}
+
+var stepShape = &shape{noun: "a step, such as {request: home}", keys: []key{
+	{name: "request", required: true, shape: requestName, example: "home", doc: "Name of the request to send."},
+	{name: "think", shape: thinkShape, told: "none", example: "1s", aka: []string{"pause", "wait", "sleep", "delay", "think_time"},
+		doc: "Time between the answer before and the request: a duration, or `{from: 500ms, to: 2s}` to draw one evenly between two."},
+	{name: "when", example: "{status: 404}", aka: []string{"if", "condition"}, doc: "The step is only made when the answer before has this status.",
+		shape: &shape{noun: "a map with status", keys: []key{
+			{name: "status", required: true, shape: statusShape, example: "[200, 404]", doc: "Status code, or class like `2xx`, or a list of them."},
+			{name: "otherwise", def: "skip", example: "end", aka: []string{"else"}, doc: "With another status `skip` leaves out this step, `end` ends the flow, which is completed then.",
+				shape: &shape{noun: "skip or end", scalar: textScalar, rule: "oneof=skip end"}},
+		}}},
+	{name: "extract", example: "{token: {json: $.token}}", aka: []string{"capture", "save", "extractors"}, doc: "Texts to take from the answer, by name. Requests of later steps use them as `${flow.name}` in path, query, headers and body. An answer without one has failed, unless there is a `default`.",
+		shape: &shape{noun: "a map of names to what is taken", names: varNames, some: true, each: &shape{noun: "a map with json, header or regex", one: []string{"json", "header", "regex"}, keys: []key{
+			{name: "json", shape: filledText, example: "$.items[0].id", aka: []string{"jsonpath", "json_path"}, doc: "Place in a JSON body. A text is taken without its quotes, all else as JSON."},
+			{name: "header", shape: filledText, example: "location", doc: "Header field, the first of that name."},
+			{name: "regex", shape: patternShape, example: "'name=\"csrf\" value=\"([^\"]+)\"'", aka: []string{"regexp", "pattern", "matches"}, doc: "Regular expression (RE2) on the body: its first group, or all that it matches where it has none."},
+			{name: "default", shape: textShape, told: "the step fails", example: "none", doc: "What to take where the answer has no such text."},
+		}}}},
+}}
+
+var flowName = &shape{noun: "a name", scalar: textScalar, rule: "min=1,max=100", open: true, of: "flows"}
+
+var flowKey = key{name: "flow", shape: flowName, example: "buy", aka: []string{"journey"}, doc: "Name of the flow that each arrival begins. Instead of `request`."}
+
+var statusShape = &shape{noun: "a status like 200 or 2xx, or a list of them", scalar: textScalar, some: true, open: true,
+	list: &shape{noun: "a status like 200 or 2xx", scalar: textScalar, open: true}}
+
 var mixKey = key{name: "mix", example: "{home: 9, search: 1}", aka: []string{"requests", "scenarios", "weights", "weighted"},
-	doc:   "Requests of one target by name, with whole weights: each arrival draws one at random (by `seed`). The report and [assertions](slo.md) have each apart. Instead of `request`.",
-	shape: &shape{noun: "a map of requests to weights", names: freeNames, some: true, each: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000000"}}}
+	doc:   "Requests or flows of one target by name, with whole weights: each arrival draws one at random (by `seed`). The report and [assertions](slo.md) have each apart. Instead of `request`.",
+	shape: &shape{noun: "a map of requests or flows to weights", names: freeNames, some: true, each: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000000"}}}
 
 var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}", keys: []key{
 	{name: "request", shape: requestName, told: "the only request", example: "home", doc: "Name of the request to send."},
-	mixKey,
+	mixKey, flowKey,
 	{name: "rate", required: true, shape: rateShape, example: "50/s", aka: []string{"rps", "qps"}, doc: "Arrivals per second, minute or hour, evenly spaced."},
 	{name: "until", told: "`steady`, unless `for` is given", example: "steady", doc: "`steady` ends it when the times no longer change.",
 		shape: &shape{noun: "steady", scalar: textScalar, rule: "oneof=steady"}},
@@ -276,17 +315,20 @@ var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}",
 
 var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []key{
 	{name: "request", shape: requestName, told: "the only request", example: "home", doc: "Name of the request to send."},
-	mixKey,
-	{name: "arrivals", told: "`uniform`, unless there is a trace", example: "poisson", doc: "`uniform` is evenly spaced, `poisson` comes at random as independent users do.",
+	mixKey, flowKey,
+	{name: "arrivals", told: "`uniform`, unless there is a trace or `in_flight`", example: "poisson", doc: "`uniform` is evenly spaced, `poisson` comes at random as independent users do.",
 		shape: &shape{noun: "uniform or poisson", scalar: textScalar, rule: "oneof=uniform poisson"}},
 	{name: "rate", shape: rateShape, example: "250/s", aka: []string{"rps", "qps", "arrival_rate"}, doc: "Arrivals per second, minute or hour, the total over all hosts. With `for`, instead of `profile`."},
-	{name: "for", shape: durationShape, example: "1m", aka: []string{"duration", "time", "each", "over"}, doc: "How long the rate is held. With `rate`."},
+	{name: "for", shape: durationShape, example: "1m", aka: []string{"duration", "time", "each", "over"}, doc: "How long the rate is held. With `rate`, or with `in_flight`."},
 	{name: "profile", example: "[{ramp: {from: 10/s, to: 100/s, over: 10s}}, {hold: {rate: 100/s, for: 1m}}]",
 		doc: "Segments of the load, one after another. Instead of `rate` and `for`.", shape: profileShape, aka: []string{"stages", "segments"}},
 	traceKey,
-	{name: "max_in_flight", shape: inFlightShape, told: "highest rate × timeout, from 16 to 10000", example: "256", aka: []string{"concurrency", "workers", "in_flight"},
+	{name: "in_flight", shape: inFlightShape, told: "open model", example: "32", aka: []string{"users", "vus", "virtual_users", "clients", "closed"},
+		doc: "Closed model instead of a rate: so many users, who each send the next request, or begin the next flow, when the one before has ended. With `for`. See [Open and closed model](#open-and-closed-model)."},
+	{name: "think", shape: thinkShape, told: "none", example: "500ms", aka: []string{"pause", "think_time"}, doc: "Time that each user of `in_flight` lets pass before the next request or flow: a duration, or `{from: 500ms, to: 2s}` to draw one evenly between two."},
+	{name: "max_in_flight", shape: inFlightShape, told: "highest rate × timeout, from 16 to 10000", example: "256", aka: []string{"concurrency", "workers"},
 		doc: "Most requests under way at once."},
-	{name: "at_max", def: "wait", example: "drop", doc: "What becomes of an arrival at that bound: `wait` sends it late with its intended time kept, `drop` counts it and never sends it.",
+	{name: "at_max", told: "`wait`", example: "drop", doc: "What becomes of an arrival at that bound: `wait` sends it late with its intended time kept, `drop` counts it and never sends it.",
 		shape: &shape{noun: "wait or drop", scalar: textScalar, rule: "oneof=wait drop"}},
 	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time to the last byte of the answer, counted as `timeout_from` says."},
 	timeoutFromKey,

@@ -167,7 +167,7 @@ func (l *loader) stepInto(n *yaml.Node, st step, way []step, s setting, fault fu
 }
 
 // ofTheAuthor are the maps whose names the plan chooses: a setting changes entries of theirs and makes none.
-var ofTheAuthor = map[string]string{"vars": "variable", "targets": "target", "requests": "request"}
+var ofTheAuthor = map[string]string{"vars": "variable", "targets": "target", "requests": "request", "flows": "flow"}
 
 // unknown reports that the last step of a way names an entry that is not there, where a setting cannot make one. What is
 // not a key of the language is told when the plan is read.

@@ -11,6 +11,10 @@ func (l *loader) spend(it *item, st *Stage) {
 	switch w := st.Work.(type) {
 	case *Load:
 		tables := tablesOf(w.Request, w.Mix)
+		if w.Arrivals == Closed {
+			l.spendClosed(it.get("load"), w, tables)
+			return
+		}
 		if d, n := shortest(tables); d != nil {
 			if cut := cutProfile(w.Profile, n); cut != nil {
 				w.DataEnd = &DataEnd{Data: d, Requests: n, Planned: w.Duration()}
@@ -30,6 +34,20 @@ func (l *loader) spend(it *item, st *Stage) {
 			}
 		}
 		l.unique(it.get("warmup"), tables, most(&Load{Profile: whole}), w.DataEnd)
+	}
+}
+
+// spendClosed is spend for users, who send as much as the target answers.
+func (l *loader) spendClosed(it *item, w *Load, tables []*Data) {
+	if d, n := shortest(tables); d != nil {
+		w.DataEnd = &DataEnd{Data: d, Requests: n, Planned: w.Duration()}
+		return
+	}
+	for _, d := range tables {
+		if d.Order == Unique {
+			l.fault(it.fault("rows that are sent once, and users who send as much as is answered", quote(d.Name), "end: stop", "the stage ends with the rows then"))
+			return
+		}
 	}
 }
 

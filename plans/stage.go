@@ -119,8 +119,8 @@ func (l *loader) sizes(it *item) []int {
 }
 
 func (l *loader) warmup(it *item, p *Plan) *Warmup {
-	request, mix := l.requestsOf(it, p)
-	w := &Warmup{Request: request, Mix: mix, Rate: it.get("rate").perSecond(), Timeout: it.get("timeout").duration(),
+	sent := l.workOf(it, p)
+	w := &Warmup{Request: sent.request, Mix: sent.mix, Flows: sent.flows, Rate: it.get("rate").perSecond(), Timeout: it.get("timeout").duration(),
 		TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), MaxInFlight: int(it.get("max_in_flight").integer()), Connecting: l.connecting(it)}
 	for _, k := range []string{"until", "at_most"} {
 		if it.has("for") && it.has(k) {
@@ -135,7 +135,7 @@ func (l *loader) warmup(it *item, p *Plan) *Warmup {
 }
 
 func (l *loader) loadWork(it *item, p *Plan) *Load {
-	request, mix := l.requestsOf(it, p)
+	sent := l.workOf(it, p)
 	arrivals := Arrivals(it.get("arrivals").value())
 	if it.has("trace") {
 		arrivals = Trace
@@ -143,8 +143,11 @@ func (l *loader) loadWork(it *item, p *Plan) *Load {
 			l.fault(firstOf(it.get("arrivals"), it).fault("arrivals of a trace", "", "no arrivals", "they come as recorded"))
 		}
 	}
-	return &Load{Request: request, Mix: mix, Arrivals: arrivals, Seed: uint64(it.get("seed").integer()),
-		Profile: l.profile(it), MaxInFlight: int(it.get("max_in_flight").integer()), AtMax: AtMax(it.get("at_max").value()),
+	if it.has("in_flight") {
+		arrivals = Closed
+	}
+	return &Load{Request: sent.request, Mix: sent.mix, Flows: sent.flows, Think: l.userThink(it), Arrivals: arrivals, Seed: uint64(it.get("seed").integer()),
+		Profile: l.profile(it), MaxInFlight: int(max(it.get("max_in_flight").integer(), it.get("in_flight").integer())), AtMax: AtMax(it.get("at_max").value()),
 		Timeout: it.get("timeout").duration(), TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), Drain: it.get("drain").duration(), Connecting: l.connecting(it)}
 }
 
@@ -166,35 +169,6 @@ func (l *loader) connecting(it *item) Connecting {
 		l.fault(n.fault("a connection for each request", n.quoted(), "2 or more", "write keep_alive: false"))
 	}
 	return c
-}
-
-// requestsOf finds the request that a load stage sends, or those of its mix, whose first is request.
-func (l *loader) requestsOf(it *item, p *Plan) (request *Request, mix []Weighted) {
-	m := it.get("mix")
-	switch {
-	case !it.has("mix"):
-		return l.requestOf(it, p), nil
-	case it.has("request"):
-		l.fault(firstOf(m, it).fault("two ways to say what is sent", "request and mix", "one of them", ""))
-		return nil, nil
-	}
-	for _, e := range m.children() {
-		i := slices.IndexFunc(p.Requests, func(q *Request) bool { return q.Name == e.name })
-		switch {
-		case i < 0 && l.requests != nil && !slices.Contains(l.requests, e.name):
-			l.fault(Problem{Pos: e.keyPos, Path: e.path, What: "unknown request", Got: quote(e.name), Want: orNothing(l.requests), Hint: didYouMean(e.name, l.requests)})
-		case i < 0:
-		case mix != nil && p.Requests[i].Target != mix[0].Target && p.Requests[i].Target != nil && mix[0].Target != nil:
-			l.fault(Problem{Pos: e.keyPos, Path: e.path, What: "request to another target", Got: quote(p.Requests[i].Target.Name),
-				Want: quote(mix[0].Target.Name) + ", as " + mix[0].Name, Hint: "a mix goes to one target"})
-		default:
-			mix = append(mix, Weighted{p.Requests[i], int(e.number)})
-		}
-	}
-	if mix == nil {
-		return nil, nil
-	}
-	return mix[0].Request, mix
 }
 
 // requestOf finds the request that a stage sends.
@@ -237,6 +211,9 @@ func (l *loader) profile(it *item) []Segment {
 // readProfile reads the segments of a load: profile, or rate with for as one hold, or a trace.
 func (l *loader) readProfile(it *item) []Segment {
 	var segs []Segment
+	if it.has("in_flight") {
+		return l.closed(it)
+	}
 	short := it.has("rate") || it.has("for")
 	switch {
 	case it.has("trace") && (short || it.has("profile")):
@@ -270,6 +247,40 @@ func (l *loader) readProfile(it *item) []Segment {
 	}
 	uniqueNames(segs)
 	return segs
+}
+
+// closed is the one segment of a closed model.
+func (l *loader) closed(it *item) []Segment {
+	for _, k := range []struct{ name, hint string }{
+		{"rate", "users send when their answers are there, not at a rate"}, {"profile", "users send when their answers are there, not at a rate"},
+		{"trace", "users send when their answers are there, not as recorded"}, {"arrivals", "users send when their answers are there"},
+		{"max_in_flight", "in_flight is how many there are"}, {"at_max", "no arrival waits"}, {"connections", "each user has one"},
+	} {
+		if it.has(k.name) {
+			l.fault(firstOf(it.get(k.name), it).fault("closed and open model", "in_flight and "+k.name, "one of them", k.hint))
+		}
+	}
+	n, d := it.get("in_flight"), it.get("for")
+	if !it.has("for") {
+		l.fault(it.fault("missing key "+quote("for"), "", durationShape.want(), "how long the users go on"))
+	}
+	if n == nil || d == nil {
+		return nil
+	}
+	return []Segment{{Name: fmt.Sprintf("%d in flight", n.number), Kind: "closed", Pos: it.pos, Over: d.time}}
+}
+
+// userThink reads the think time of the users of a closed model.
+func (l *loader) userThink(it *item) Pause {
+	t := it.get("think")
+	p := pauseOf(t)
+	switch {
+	case it.has("think") && !it.has("in_flight"):
+		l.fault(firstOf(t, it).fault("think time without users", "", "it with in_flight, or in a step of a flow", "arrivals of the open model wait for nobody"))
+	case p.Least > p.Most:
+		l.fault(t.fault("bounds that nothing meets", formatDuration(p.Least)+" to "+formatDuration(p.Most), "from not above to", ""))
+	}
+	return p
 }
 
 // maxSegments bounds the segments of a load, steps counted one by one.

@@ -25,11 +25,12 @@ type filler struct {
 	used    map[string]bool
 	out     Template
 	made    int // generators so far
+	flow    []flowText
 }
 
 // literal adds text to the template.
 func (f *filler) literal(text string) {
-	if n := len(f.out); n > 0 && f.out[n-1].Data == nil && f.out[n-1].Generator == nil {
+	if n := len(f.out); n > 0 && f.out[n-1].isLiteral() {
 		f.out[n-1].Literal += text
 	} else if text != "" {
 		f.out = append(f.out, Part{Literal: text})
@@ -45,6 +46,11 @@ func (f *filler) value(it *item, p piece, at place) {
 	pos := f.l.posIn(it.node, p.at)
 	fault := func(what, hint string) {
 		f.l.fault(Problem{Pos: pos, Path: it.path, What: what, Got: quote("${" + p.data + "." + p.column + "}"), Hint: hint})
+	}
+	if p.data == "flow" {
+		f.flow = append(f.flow, flowText{p.column, it.path, pos})
+		f.out = append(f.out, Part{Flow: p.column, Encode: at == inTarget})
+		return
 	}
 	d, known := f.data[p.data]
 	if !known {

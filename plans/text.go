@@ -173,6 +173,13 @@ func (l *loader) lookUp(ref string, k kind, n *yaml.Node) ([]piece, *Problem) {
 		}
 		return v, nil
 	}
+	if m := flowRef.FindStringSubmatch(ref); m != nil {
+		if k != templateScalar {
+			return nil, &Problem{What: "text from a flow in a place that is not filled for each request", Got: quote("${" + ref + "}"),
+				Want: "it in the path, query, headers or body of a request"}
+		}
+		return []piece{{data: "flow", column: m[1]}}, nil
+	}
 	if m := dataRef.FindStringSubmatch(ref); m != nil && !slices.Contains(taken, m[1]) {
 		if k != templateScalar {
 			return nil, &Problem{What: "data column in a place that is not filled for each request", Got: quote("${" + ref + "}"),

@@ -136,7 +136,7 @@ func orNA(v *float64, show func(float64) string) string {
 	return show(*v)
 }
 
-// A quantity shows values of an SLO: all of them in the one unit that suits its limit.
+// A quantity shows values of an SLO in the one unit that suits its limit, but for times far below it.
 type quantity struct {
 	unit  string
 	scale scale
@@ -183,7 +183,11 @@ func (q quantity) digits(v float64, digits int) string {
 	if i := int(v); q.unit == "class" && v == float64(i) && i >= 0 && i < len(growthClasses) {
 		return growthClasses[i]
 	}
-	text := in(q.scale, v, digits)
+	own := q.scale
+	if (q.unit == "ns" || q.unit == "ns_per_row") && v > 0 && v < q.scale.div/10 {
+		own = scaleOf(timeScales, v) // 9.658 ms beside a limit of 1 s, not 0.009658 s
+	}
+	text := in(own, v, digits)
 	if text == na {
 		return na
 	}

@@ -11,7 +11,12 @@ import (
 // loadLines sum a load stage up in sentences: what was offered and what became of it.
 func loadLines(l *result.Load) []string {
 	what := "Request "
-	if len(l.Requests) > 0 {
+	switch {
+	case len(l.Flows) > 0:
+		return append([]string{flowLine(l)}, conservation(l.Counts))
+	case l.Users > 0:
+		return append([]string{usersLine(l, what+orText(l.Request, na))}, conservation(l.Counts))
+	case len(l.Requests) > 0:
 		what = "Mix of "
 	}
 	lines := []string{fmt.Sprintf(what+"%s to target %s: %s arrivals, %s offered for %s (planned: %s in %s), throughput %s.",
@@ -45,7 +50,9 @@ func loadParts(l *result.Load, st *result.Stage, file string) []part {
 		return warmupParts(l, st, file)
 	}
 	parts := []part{responsePart(l, st, file)}
-	if len(l.Requests) > 0 {
+	if len(l.Flows) > 0 {
+		parts = append(parts, flowPart(l))
+	} else if len(l.Requests) > 0 {
 		parts = append(parts, mixPart(l))
 	}
 	if len(l.Segments) > 0 {
@@ -241,19 +248,24 @@ func shareOf(k, n int64) string {
 // mixPart has each request of a mix apart, so that none hides in the total.
 func mixPart(l *result.Load) part {
 	p := part{Title: "Requests of the mix"}
-	t := table{Caption: "Requests of the mix, response times", Cols: []column{{"Request", false}, {"Share", true}, {"Offered", true}, {"Completed", true}, {"Failed", true},
+	p.Tables = append(p.Tables, apart("Requests of the mix, response times", "Request", l.Requests, l.Offered))
+	return p
+}
+
+// apart is a table of requests, or flows, with the share of all that each got.
+func apart(caption, what string, list []result.RequestLoad, all int64) table {
+	t := table{Caption: caption, Cols: []column{{what, false}, {"Share", true}, {"Offered", true}, {"Completed", true}, {"Failed", true},
 		{"p50", true}, {"p90", true}, {"p99", true}, {"Most", true}}}
-	for _, r := range l.Requests {
+	for _, r := range list {
 		sub := ""
 		if len(r.Errors) > 0 {
 			sub = "mostly " + r.Errors[0].Kind + ": " + r.Errors[0].Example
 		}
 		d := r.Response
-		t.Rows = append(t.Rows, []cell{{Text: r.Request, Sub: sub}, {Text: shareOf(r.Offered, l.Offered)}, {Text: count(r.Offered)}, {Text: count(r.Completed)}, {Text: count(r.Failed)},
+		t.Rows = append(t.Rows, []cell{{Text: r.Request, Sub: sub}, {Text: shareOf(r.Offered, all)}, {Text: count(r.Offered)}, {Text: count(r.Completed)}, {Text: count(r.Failed)},
 			{Text: columnOf(d, d.P50NS)}, {Text: columnOf(d, d.P90NS)}, {Text: columnOf(d, d.P99NS)}, {Text: columnOf(d, d.MaxNS)}})
 	}
-	p.Tables = append(p.Tables, t)
-	return p
+	return t
 }
 
 func networkPart(l *result.Load) part {
@@ -332,7 +344,11 @@ func auditPart(l *result.Load) part {
 	if l.AtMax == "drop" {
 		atMax = "it is counted as dropped"
 	}
-	add("max_in_flight", count(int64(l.MaxInFlight)), "bound on requests under way; an arrival that finds it reached: "+atMax)
+	if l.Users > 0 {
+		add("users", count(int64(l.Users)), "of a closed model: each has one request, or flow, under way at most")
+	} else {
+		add("max_in_flight", count(int64(l.MaxInFlight)), "bound on requests under way; an arrival that finds it reached: "+atMax)
+	}
 	bound := "the bound of " + count(int64(l.MaxInFlight)) + " in flight"
 	if l.Connections > 0 {
 		add("connections", count(int64(l.Connections)), "bound on those to each host; an arrival that finds none free: "+atMax)
@@ -374,9 +390,13 @@ func auditPart(l *result.Load) part {
 	}
 	settings := []string{engine(l), fmt.Sprintf("seed %d", l.Seed), "timeout " + duration(float64(l.TimeoutNS)) + timeoutFrom(l), keep,
 		"drain took " + duration(float64(l.DrainNS))}
+	held := fmt.Sprintf("%s of %s arrivals found %s reached", count(a.Capped), count(l.Offered), bound)
+	if l.Users > 0 {
+		held = counted(int64(l.Users), "user")
+	}
 	lines := []string{
-		fmt.Sprintf("%s of %s arrivals found %s reached; %s in flight on average. Dispatch lag, the generator's own delay: p99 %s. Its CPU: %s of a core; its threads waited for one %s of the time.",
-			count(a.Capped), count(l.Offered), bound, number(a.MeanInFlight, 3), timeOf(l.DispatchLag, l.DispatchLag.P99NS), orNA(a.CPUShare, percent), orNA(a.RunDelayShare, percent)),
+		fmt.Sprintf("%s; %s in flight on average. Dispatch lag, the generator's own delay: p99 %s. Its CPU: %s of a core; its threads waited for one %s of the time.",
+			held, number(a.MeanInFlight, 3), timeOf(l.DispatchLag, l.DispatchLag.P99NS), orNA(a.CPUShare, percent), orNA(a.RunDelayShare, percent)),
 		"Settings: " + strings.Join(settings, ", ") + ".",
 	}
 	return part{Title: "Audit of the load generator", Lines: lines, More: []table{t}}

@@ -50,7 +50,10 @@ func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, rec *res
 			return rec.Aborted == ""
 		},
 	}
-	cfg.Mix = shares(l.Mix)
+	cfg.Mix, cfg.Flows, cfg.Think = shares(l.Mix), flowShares(l.Flows), l.Think
+	if l.Arrivals == plans.Closed {
+		cfg.Users = l.MaxInFlight
+	}
 	cfg.Values = valueSeed(st.Name, l.Seed)
 	return r.offer(ctx, cfg, profile{l.Profile, l.Arrivals, l.Seed, l.DataEnd}, rec)
 }
@@ -73,6 +76,11 @@ func aborted(st *plans.Stage, l *plans.Load, t load.Tick) string {
 				of = i + 1
 			}
 		}
+		for i, f := range l.Flows {
+			if f.Name == s.Metric.Request {
+				of = len(l.Mix) + i + 1
+			}
+		}
 		if of < len(t.Ended) {
 			if why := verdict.Broken(s, limits, t.Ended[of], t.At); why != "" {
 				return why
@@ -91,6 +99,15 @@ func shares(mix []plans.Weighted) []load.Share {
 	return all
 }
 
+// flowShares are the flows of a stage as the engine takes them.
+func flowShares(flows []plans.WeightedFlow) []load.FlowShare {
+	var all []load.FlowShare
+	for _, f := range flows {
+		all = append(all, load.FlowShare{Flow: f.Flow, Weight: f.Weight})
+	}
+	return all
+}
+
 func (r *run) warmup(ctx context.Context, st *plans.Stage, w *plans.Warmup, rec *result.Stage) error {
 	rec.Warmup = &result.Warmup{Until: "duration"}
 	if w.Until.Steady {
@@ -98,7 +115,7 @@ func (r *run) warmup(ctx context.Context, st *plans.Stage, w *plans.Warmup, rec 
 	}
 	var medians []float64
 	cfg := load.Config{
-		Request: w.Request, Mix: shares(w.Mix), MaxInFlight: w.MaxInFlight, AtMax: plans.Wait, Timeout: w.Timeout, TimeoutFrom: w.TimeoutFrom, Drain: w.Timeout,
+		Request: w.Request, Mix: shares(w.Mix), Flows: flowShares(w.Flows), MaxInFlight: w.MaxInFlight, AtMax: plans.Wait, Timeout: w.Timeout, TimeoutFrom: w.TimeoutFrom, Drain: w.Timeout,
 		KeepAlive: w.KeepAlive, RequestsPerConnection: w.RequestsPerConnection, Connections: w.Connections, TickEvery: warmTick,
 		OnTick: func(t load.Tick) bool {
 			r.opt.Events(LoadProgress{Stage: st, Elapsed: t.At, Planned: w.Until.AtMost, Tick: t})
@@ -153,15 +170,24 @@ func (r *run) offer(ctx context.Context, cfg load.Config, p profile, rec *result
 		process = schedule.Poisson
 	}
 	var err error
-	if p.arrivals == plans.Trace {
+	switch p.arrivals {
+	case plans.Closed:
+		cfg.Schedule, err = schedule.NewClosed(p.segments[0].Name, p.segments[0].Over)
+	case plans.Trace:
 		cfg.Schedule, err = schedule.NewTrace(p.segments[0].Name, p.segments[0].Trace, p.segments[0].Over)
-	} else {
+	default:
 		cfg.Schedule, err = schedule.New(segments, process, p.seed)
 	}
 	if err != nil {
 		return err
 	}
-	if p.end != nil {
+	switch {
+	case p.end == nil:
+	case p.arrivals == plans.Closed:
+		cfg.MaxArrivals = p.end.Requests
+		rec.Warnings = append(rec.Warnings, result.Warning{Code: "data_end", Severity: result.Note,
+			Text: fmt.Sprintf("The stage ends with the %d rows of data %q, if they do not last for %v.", p.end.Data.Len(), p.end.Data.Name, p.end.Planned)})
+	default:
 		cfg.Schedule = cfg.Schedule.First(p.end.Requests)
 		rec.Warnings = append(rec.Warnings, result.Warning{Code: "data_end", Severity: result.Note,
 			Text: fmt.Sprintf("The stage ends with the %d rows of data %q, after %v of the planned %v.", p.end.Data.Len(), p.end.Data.Name, cfg.Schedule.Duration(), p.end.Planned)})

@@ -11,14 +11,14 @@ import (
 	"github.com/perfplan/perfplan/report/chart"
 )
 
-// writeCurves draws the load of each load stage into a folder, as STAGE.png and STAGE.svg.
+// writeCurves draws the load of each load stage that has a rate into a folder, as STAGE.png and STAGE.svg.
 func writeCurves(dir string, p *plans.Plan) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	for _, st := range p.Stages {
 		l, ok := st.Work.(*plans.Load)
-		if !ok {
+		if !ok || l.Arrivals == plans.Closed {
 			continue
 		}
 		c := loadCurve(p, st, l)

@@ -14,10 +14,11 @@ type effort struct {
 	least, most time.Duration
 	few, many   float64
 	open        bool // it may take longer than most
+	unknown     bool // how many requests there are depends on the target
 }
 
 func (e effort) plus(o effort) effort {
-	return effort{e.least + o.least, e.most + o.most, e.few + o.few, e.many + o.many, e.open || o.open}
+	return effort{e.least + o.least, e.most + o.most, e.few + o.few, e.many + o.many, e.open || o.open, e.unknown || o.unknown}
 }
 
 func effortOf(w plans.Work) effort {
@@ -31,7 +32,8 @@ func effortOf(w plans.Work) effort {
 		}
 		return e
 	case *plans.Warmup:
-		e := effort{most: w.Until.AtMost, many: w.Rate * w.Until.AtMost.Seconds()}
+		l := plans.Load{Mix: w.Mix, Flows: w.Flows}
+		e := effort{most: w.Until.AtMost, many: w.Rate * w.Until.AtMost.Seconds() * l.Share("")}
 		if !w.Until.Steady {
 			e.least, e.few = e.most, e.many
 		}
@@ -41,7 +43,8 @@ func effortOf(w plans.Work) effort {
 		for _, s := range w.Profile {
 			n += s.Planned()
 		}
-		return effort{w.Duration(), w.Duration() + w.Drain, n, n, false}
+		n *= w.Share("")
+		return effort{least: w.Duration(), most: w.Duration() + w.Drain, few: n, many: n, unknown: w.Arrivals == plans.Closed}
 	}
 	return effort{}
 }
@@ -60,6 +63,12 @@ func (e effort) span() string {
 
 func (e effort) requests() string {
 	few, many := whole(e.few), whole(e.many)
+	switch {
+	case e.unknown && e.many == 0:
+		return "as many as are answered"
+	case e.unknown:
+		return many + ", and as many as users are answered"
+	}
 	if few == many {
 		return few
 	}

@@ -111,19 +111,25 @@ func until(u plans.Until) string {
 }
 
 func explainWarmup(w io.Writer, u *plans.Warmup) {
-	fmt.Fprint(w, sentBy(u.Request, u.Mix))
+	fmt.Fprint(w, sentBy(u.Request, u.Mix, u.Flows))
 	explainData(w, u.Request, u.Mix, u.DataEnd)
 	fmt.Fprintf(w, "  load      %s, %s; its samples are thrown away\n", rate(u.Rate), until(u.Until))
 	fmt.Fprintf(w, "  requests  %s\n", effortOf(u).requests())
 }
 
 func explainLoad(w io.Writer, l *plans.Load, g glyphs) {
-	fmt.Fprint(w, sentBy(l.Request, l.Mix))
+	fmt.Fprint(w, sentBy(l.Request, l.Mix, l.Flows))
 	explainData(w, l.Request, l.Mix, l.DataEnd)
+	if l.Arrivals == plans.Closed {
+		fmt.Fprintf(w, "  users     %d, each sends when its answer is there%s, timeout %s\n", l.MaxInFlight, thinking(l.Think), length(l.Timeout))
+		fmt.Fprintf(w, "  time      %s, then up to %s for what is in flight\n", length(l.Duration()), length(l.Drain))
+		fmt.Fprintf(w, "  requests  %s\n", effortOf(l).requests())
+		return
+	}
 	fmt.Fprintf(w, "  arrivals  %s, at most %d in flight (%s), timeout %s\n", l.Arrivals, l.MaxInFlight, atMax(l.AtMax), length(l.Timeout))
 	fmt.Fprintf(w, "  time      %s, then up to %s for what is in flight\n", length(l.Duration()), length(l.Drain))
 	about := ""
-	if l.Arrivals == plans.Poisson {
+	if l.Arrivals == plans.Poisson || len(l.Flows) > 1 {
 		about = "about "
 	}
 	fmt.Fprintf(w, "  requests  %s%s\n\n", about, effortOf(l).requests())
@@ -134,13 +140,27 @@ func explainLoad(w io.Writer, l *plans.Load, g glyphs) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "  segment\tlength\trequests")
 	for _, s := range l.Profile {
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.Name, length(s.Over), whole(s.Planned()))
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.Name, length(s.Over), whole(s.Planned()*l.Share("")))
 	}
 	t.Flush()
 }
 
-// sentBy says which request a stage sends, or which ones with their shares.
-func sentBy(r *plans.Request, mix []plans.Weighted) string {
+// thinking says how long a user waits.
+func thinking(p plans.Pause) string {
+	switch {
+	case p.Most == 0:
+		return ""
+	case p.Least == p.Most:
+		return " and " + length(p.Least) + " have passed"
+	}
+	return fmt.Sprintf(" and %s to %s have passed", length(p.Least), length(p.Most))
+}
+
+// sentBy says which request a stage sends, or which ones or flows with their shares.
+func sentBy(r *plans.Request, mix []plans.Weighted, flows []plans.WeightedFlow) string {
+	if flows != nil {
+		return flowsText(r, flows)
+	}
 	if mix == nil {
 		return fmt.Sprintf("  request   %s to %s\n", r.Name, r.Target.Name)
 	}
@@ -150,6 +170,37 @@ func sentBy(r *plans.Request, mix []plans.Weighted) string {
 		parts = append(parts, fmt.Sprintf("%s %.3g%%", w.Name, 100*l.Share(w.Name)))
 	}
 	return fmt.Sprintf("  mix       %s, to %s\n", strings.Join(parts, ", "), r.Target.Name)
+}
+
+// flowsText lists flows with their steps.
+func flowsText(r *plans.Request, flows []plans.WeightedFlow) string {
+	l := plans.Load{Flows: flows}
+	var b strings.Builder
+	for i, f := range flows {
+		share, to := "", ""
+		if len(flows) > 1 {
+			share = fmt.Sprintf(" %.3g%%", 100*l.FlowShare(f.Name))
+		}
+		if i == 0 {
+			to = ", to " + r.Target.Name
+		}
+		var steps []string
+		for _, s := range f.Steps {
+			text := s.Request.Name
+			switch {
+			case s.Think.Most > s.Think.Least:
+				text = length(s.Think.Least) + " to " + length(s.Think.Most) + " later " + text
+			case s.Think.Most > 0:
+				text = length(s.Think.Most) + " later " + text
+			}
+			if s.When != nil {
+				text += " (if)"
+			}
+			steps = append(steps, text)
+		}
+		fmt.Fprintf(&b, "  flow      %s%s: %s%s\n", f.Name, share, strings.Join(steps, ", "), to)
+	}
+	return b.String()
 }
 
 // explainData says which rows are sent, and whether they end the stage.
@@ -205,11 +256,14 @@ func samplesOf(s plans.SLO, work plans.Work) (samples, needed string) {
 			return "one a second", needed
 		}
 		least := slices.MinFunc(w.Profile, func(a, b plans.Segment) int { return cmp.Compare(a.Planned(), b.Planned()) })
-		share, of := 1.0, ""
-		if r := s.Metric.Request; r != "" {
-			share, of = w.Share(r), "about "
+		share, of := w.Share(s.Metric.Request), ""
+		switch {
+		case w.Arrivals == plans.Closed:
+			return "as many as are answered", needed
+		case s.Metric.Request != "" && len(w.Mix)+len(w.Flows) > 1:
+			of = "about "
 		}
-		if len(w.Profile) == 1 && share == 1 {
+		if len(w.Profile) == 1 && s.Metric.Request == "" {
 			return effortOf(w).requests(), needed
 		}
 		samples = of + whole(least.Planned()*share)

@@ -23,6 +23,7 @@ var ownImports = map[string]string{
 	"predictor/model":        "",
 	"examples/01-first-plan": "",
 	"examples/10-tls":        "",
+	"examples/11-login-flow": "",
 
 	"runner/bench":         "plans runner/process runner/result runner/stats",
 	"runner/load":          "plans runner/hist runner/result runner/schedule",

@@ -2,6 +2,7 @@ package load
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,10 @@ type account struct {
 	cursor *schedule.Cursor // next arrival to count as offered
 	mix    *mix
 	parts  []*part // of the requests of a mix; nil: there is none
+
+	flows    []*part         // of flows; nil: there are none
+	arrivals int64           // that were counted as flows begun
+	open     map[int64]int64 // flows that have not ended, by the second in which they came due
 
 	hosts   []*hostAccount
 	first   *hist.Hist
@@ -154,6 +159,11 @@ func newAccount(cfg *Config, m *mix) *account {
 		p := newPart(cfg, a.spare)
 		a.parts = append(a.parts, &p)
 	}
+	for range cfg.Flows {
+		p := newPart(cfg, a.spare)
+		a.flows = append(a.flows, &p)
+	}
+	a.open = map[int64]int64{}
 	a.phases = newPhases(cfg.Hosts)
 	a.series = newSeries(cfg.Schedule.Duration(), a.spare)
 	for range cfg.Hosts {
@@ -164,6 +174,10 @@ func newAccount(cfg *Config, m *mix) *account {
 
 // offered counts arrivals as offered up to due of them.
 func (a *account) offered(due int64) {
+	if a.cfg.grows() {
+		a.begun(due)
+		return
+	}
 	for a.total.Offered < due {
 		index := a.cursor.Index()
 		offset, segment, _ := a.cursor.Next()
@@ -196,8 +210,23 @@ func (a *account) ended(samples []sample) {
 			}
 			continue
 		}
+		if a.cfg.grows() {
+			a.grown(s)
+			continue
+		}
 		a.addEnd(s)
 	}
+}
+
+// partOf is that of the request of a mix that a sample is of; nil: there is none.
+func (a *account) partOf(s *sample) *part {
+	switch {
+	case a.parts == nil:
+		return nil
+	case a.flows != nil:
+		return a.parts[s.kind]
+	}
+	return a.parts[a.mix.number(s.index)]
 }
 
 func (a *account) addEnd(s *sample) {
@@ -208,8 +237,8 @@ func (a *account) addEnd(s *sample) {
 		a.capped++
 	}
 	a.part.add(s, a.cfg.LimitsNS, a.spare)
-	if a.parts != nil {
-		a.parts[a.mix.number(s.index)].add(s, a.cfg.LimitsNS, a.spare)
+	if p := a.partOf(s); p != nil {
+		p.add(s, a.cfg.LimitsNS, a.spare)
 	}
 	a.series.add(s)
 	if s.outcome == dropped {
@@ -274,6 +303,9 @@ func (a *account) tick(now int64, q queueState) Tick {
 	total := a.total
 	total.Sent = q.due - q.dropped - q.backlog
 	total.Offered = q.due
+	if a.cfg.grows() {
+		total = a.total
+	}
 	t := Tick{
 		At: time.Duration(max(now, 0)), Length: time.Duration(now - a.lastAt), Segment: a.segment,
 		Total: total, InFlight: q.inFlight, Waiting: q.backlog, Samples: a.tickHist.Count(),
@@ -290,7 +322,7 @@ func (a *account) tick(now int64, q queueState) Tick {
 	}
 	if a.cfg.Watch {
 		t.Ended = append(t.Ended, a.part.ended())
-		for _, p := range a.parts {
+		for _, p := range append(slices.Clip(a.parts), a.flows...) {
 			t.Ended = append(t.Ended, p.ended())
 		}
 	}

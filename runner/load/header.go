@@ -96,6 +96,9 @@ func (r *response) field(text []byte) error {
 	if len(r.wanted) > 0 {
 		r.keep(name, value)
 	}
+	if r.cookies != nil && equalFold(name, "set-cookie") {
+		*r.cookies = append(*r.cookies, string(value))
+	}
 	switch len(name) {
 	case len("location"):
 		if equalFold(name, "location") && len(r.location) == 0 {

@@ -44,6 +44,7 @@ type lane struct {
 	pieces   int64 // when the first piece of the request was written, if it was not all
 	secure   *tls.Conn
 	wire     *wire
+	buf      []byte // for requests
 	req, out []byte // out is the rest of req to be written
 	resp     response
 	sendErr  error
@@ -253,7 +254,7 @@ func (l *loop) send(ln *lane) {
 	ln.state, ln.sendErr, ln.pieces = laneSending, nil, 0
 	k := l.mix.of(ln.index)
 	ln.kind = k
-	ln.req, _ = k.render.render(ln.req, int(ln.to), ln.index)
+	ln.req, _ = k.render.into(&ln.buf, int(ln.to), ln.index, nil)
 	ln.out = ln.req
 	ln.resp.known = &l.heads[int(ln.to)*len(l.mix.kinds)+int(k.number)]
 	ln.resp.reset(k.Method == "HEAD", k.check.needBody)

@@ -29,6 +29,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"sync/atomic"
 	"time"
@@ -50,10 +51,18 @@ type Config struct {
 	Hosts    []Host         // from Resolve; arrival i goes to host i mod len(Hosts)
 	Request  *plans.Request // of all arrivals, unless there is a Mix
 	Mix      []Share        // requests of one target that arrivals draw from; the record has each of them apart
+	Flows    []FlowShare    // that arrivals draw instead; Mix has the requests of their steps then, weights have no meaning
 	Schedule *schedule.Schedule
 	Kinds    []string       // per segment of Schedule: ramp, hold or step; for the record, may be nil
 	Arrivals plans.Arrivals // as Schedule was made; for the record
 	Seed     uint64         // as Schedule was made; for the record
+
+	// Users, if not 0, are those of a closed model: each makes the next request, or flow, when the one before has ended and
+	// its think time is over, for as long as Schedule lasts, which has no arrivals of its own, or until MaxArrivals, if not
+	// 0, were begun.
+	Users       int
+	Think       plans.Pause
+	MaxArrivals int64
 
 	Values uint64 // decides the generated values of requests
 
@@ -125,6 +134,7 @@ type engine struct {
 	mail         *mailbox
 	account      *account
 	path         path
+	users        *users     // of a closed model; nil: there are none
 	names        *refresher // nil: none
 	name, reason string     // of the path, and why it is this one
 	pace         pacing
@@ -170,6 +180,10 @@ func Run(ctx context.Context, cfg Config) (*result.Load, error) {
 	if err != nil {
 		return nil, err
 	}
+	return e.run(ctx)
+}
+
+func (e *engine) run(ctx context.Context) (*result.Load, error) {
 	ahead := e.openAhead(ctx)
 	audit := newAuditor(e.now)
 	e.base = time.Now().Add(lead)
@@ -208,6 +222,8 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, errors.New("load: no request or no schedule")
 	case cfg.MaxInFlight < 1:
 		return nil, fmt.Errorf("load: got max_in_flight %d, want 1 or more", cfg.MaxInFlight)
+	case cfg.Users < 0 || cfg.MaxArrivals < 0 || cfg.Think.Least < 0:
+		return nil, fmt.Errorf("load: got %d users, think time from %v, at most %d arrivals, want none below 0", cfg.Users, cfg.Think.Least, cfg.MaxArrivals)
 	case cfg.Timeout <= 0:
 		return nil, fmt.Errorf("load: got timeout %v, want more than 0s", cfg.Timeout)
 	case cfg.Drain < 0:
@@ -275,8 +291,13 @@ func (e *engine) choosePath() error {
 	default:
 		return fmt.Errorf("load: got engine %q, want auto, loop or goroutine", e.cfg.Engine)
 	}
-	e.path = newPool(e)
+	p := newPool(e)
+	e.path = p
 	e.pace = pacing{mode: PacingExact, reason: "goroutines have a timer for each arrival"}
+	if e.cfg.Users > 0 {
+		e.users = newUsers(p)
+		e.pace.reason = "users have a timer each"
+	}
 	return nil
 }
 
@@ -339,11 +360,18 @@ func (e *engine) stopOffering() {
 
 // settle brings samples to account.
 func (e *engine) settle() {
+	floor := int64(math.MaxInt64)
+	if e.users != nil {
+		floor = e.users.floor() // before the samples
+	}
 	samples := e.mail.take() // before the state, so that all are of arrivals counted there
 	expired := e.ledger.takeExpired()
 	e.account.offered(e.ledger.state().due)
 	e.account.ended(samples)
 	e.drop(expired)
+	if e.cfg.grows() {
+		e.account.seal(min(floor, e.account.floor()))
+	}
 	if e.mix.failed() {
 		e.stopOffering()
 	}

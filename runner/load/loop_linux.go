@@ -211,6 +211,10 @@ func beyondLoop(e *engine) string {
 	switch {
 	case e.mix.redirects():
 		return "the event loop does not follow redirects"
+	case e.mix.flows != nil:
+		return "the event loop does not run flows"
+	case e.cfg.Users > 0:
+		return "the event loop has no users of a closed model"
 	case e.mix.expectContinue():
 		return "the event loop does not wait for 100 (Continue)"
 	}

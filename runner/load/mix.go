@@ -30,7 +30,9 @@ type kind struct {
 // so that no request is tied to a host or to every other arrival, and the same on all threads.
 type mix struct {
 	kinds []kind
-	ends  []uint64 // of the kinds' parts of the sum of weights
+	flows []flow   // which arrivals draw instead of kinds; nil: there are none
+	slots int      // texts that the flows extract, by name
+	ends  []uint64 // of the parts of the sum of weights
 	seed  uint64
 }
 
@@ -42,13 +44,13 @@ func newMix(cfg *Config) (*mix, error) {
 	m := &mix{seed: cfg.Seed}
 	var sum uint64
 	for i, s := range shares {
-		if s.Request == nil || s.Weight < 1 || s.Weight > MaxWeight {
+		if s.Request == nil || cfg.Flows == nil && (s.Weight < 1 || s.Weight > MaxWeight) {
 			return nil, fmt.Errorf("load: request %d of the mix: got weight %d, want a request with a weight from 1 to %d", i, s.Weight, MaxWeight)
 		}
 		k := kind{Request: s.Request, number: int32(i)}
 		var err error
 		for _, d := range s.Data {
-			if n := cfg.Schedule.Len(); d.Order == plans.Unique && n > d.Len() {
+			if n := max(cfg.Schedule.Len(), cfg.MaxArrivals); d.Order == plans.Unique && n > d.Len() {
 				m.close()
 				return nil, fmt.Errorf("request %q: %d arrivals, but data %q has %d rows, each of which is sent once", s.Name, n, d.Name, d.Len())
 			}
@@ -61,8 +63,17 @@ func newMix(cfg *Config) (*mix, error) {
 			m.close()
 			return nil, err
 		}
-		sum += uint64(s.Weight)
-		m.kinds, m.ends = append(m.kinds, k), append(m.ends, sum)
+		m.kinds = append(m.kinds, k)
+		if cfg.Flows == nil {
+			sum += uint64(s.Weight)
+			m.ends = append(m.ends, sum)
+		}
+	}
+	if cfg.Flows != nil {
+		if err := m.bindFlows(cfg.Flows); err != nil {
+			m.close()
+			return nil, err
+		}
 	}
 	return m, nil
 }

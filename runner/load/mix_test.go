@@ -9,6 +9,29 @@ import (
 	"github.com/perfplan/perfplan/runner/result"
 )
 
+// Requests that are the same for all arrivals stay so beside those that are not, on the same connection.
+func TestMixOfFixedAndVaried(t *testing.T) {
+	onEach(t, func(t *testing.T) {
+		s := serve(t, func(c *call) { c.ok("ok") })
+		same, varied := get(s), get(s)
+		same.Name, varied.Name, varied.Target = "same", "varied", same.Target
+		same.Path = literal("/same/for/all/arrivals")
+		varied.Path = plans.Template{{Literal: "/v/"}, {Data: users10()}}
+		cfg := config(t, same, hold(400, ms(500)))
+		cfg.Request, cfg.Mix = nil, []Share{{same, 1}, {varied, 1}}
+		l := run(t, cfg, s)
+		wantCounts(t, l, 200, 0, 0, 0)
+		lines := map[string]int64{}
+		for _, line := range s.requestLines() {
+			line, _, _ = strings.Cut(line, "user")
+			lines[line]++
+		}
+		if len(lines) != 2 || lines["GET /same/for/all/arrivals HTTP/1.1"] != l.Requests[0].Sent || lines["GET /v/"] != l.Requests[1].Sent {
+			t.Errorf("the server saw %v, want %d and %d", lines, l.Requests[0].Sent, l.Requests[1].Sent)
+		}
+	})
+}
+
 // What the server saw of each request of a mix is what the record has of it, and the sums are the total.
 func TestMix(t *testing.T) {
 	onEach(t, func(t *testing.T) {

@@ -16,6 +16,11 @@ type pacer struct {
 func newPacer(now func() int64) pacer {
 	hurry()
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // ns; 50 µs by default
+	return clockPacer(now)
+}
+
+// clockPacer is a pacer for any goroutine, with the slack that threads have by default.
+func clockPacer(now func() int64) pacer {
 	var ts unix.Timespec
 	before := now()
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {

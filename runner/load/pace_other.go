@@ -9,6 +9,8 @@ type pacer struct{}
 
 func newPacer(func() int64) pacer { return pacer{} }
 
+func clockPacer(func() int64) pacer { return pacer{} }
+
 // sleepUntil returns at t or soon after, within the resolution of Go's timers.
 func (pacer) sleepUntil(t int64, now func() int64) {
 	for d := t - now(); d > 0; d = t - now() {

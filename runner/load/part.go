@@ -123,9 +123,9 @@ func (p *part) segmentRecords(spare *spareHists, offered int64) ([]result.Segmen
 	return list, nil
 }
 
-// record is that of one request of a mix; all are the figures of the whole.
-func (p *part) record(share Share, spare *spareHists, all *result.Load) (r result.RequestLoad, err error) {
-	r = result.RequestLoad{Counts: p.total, Request: share.Name, Weight: int64(share.Weight), Errors: p.errorList(), Status: p.statusCodes(),
+// record is that of one request of a mix, or of a flow; all are the figures of the whole.
+func (p *part) record(name string, weight int, spare *spareHists, all *result.Load) (r result.RequestLoad, err error) {
+	r = result.RequestLoad{Counts: p.total, Request: name, Weight: int64(weight), Errors: p.errorList(), Status: p.statusCodes(),
 		FailedResponse: distribution(p.failed, -1, "")}
 	if r.Segments, err = p.segmentRecords(spare, all.DurationNS); err != nil {
 		return r, err

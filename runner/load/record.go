@@ -18,6 +18,7 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 		Counts: a.total, Request: cfg.name(),
 		Arrivals: string(cfg.Arrivals), Seed: cfg.Seed, MaxInFlight: cfg.MaxInFlight, AtMax: string(cfg.AtMax),
 		KeepAlive: cfg.KeepAlive, PerConnection: cfg.RequestsPerConnection, Connections: cfg.Connections, TimeoutNS: int64(cfg.Timeout), TimeoutFrom: string(cfg.TimeoutFrom),
+		Users: cfg.Users, ThinkLeastNS: int64(cfg.Think.Least), ThinkMostNS: int64(cfg.Think.Most),
 		Planned: cfg.Schedule.Len(), PlannedNS: int64(cfg.Schedule.Duration()),
 		DurationNS: end.offered, DrainNS: max(0, end.drained-end.offered),
 		FailedResponse: distribution(a.failed, -1, ""),
@@ -95,11 +96,22 @@ func (a *account) recordParts(l *result.Load, end runEnd) (err error) {
 		}
 	}
 	for i, p := range a.parts {
-		r, err := p.record(cfg.Mix[i], a.spare, l)
+		weight := cfg.Mix[i].Weight
+		if cfg.Flows != nil {
+			weight = 0
+		}
+		r, err := p.record(cfg.Mix[i].Name, weight, a.spare, l)
 		if err != nil {
 			return err
 		}
 		l.Requests = append(l.Requests, r)
+	}
+	for i, p := range a.flows {
+		r, err := p.record(cfg.Flows[i].Name, cfg.Flows[i].Weight, a.spare, l)
+		if err != nil {
+			return err
+		}
+		l.Flows = append(l.Flows, r)
 	}
 	s := a.series
 	if end.drained > 0 {

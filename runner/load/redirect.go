@@ -19,7 +19,7 @@ import (
 // request, so that load never reaches a third party.
 func (w *worker) follow(s *sample, req []byte, bodyAt int, deadline time.Time) *failure {
 	e := w.e
-	hop := hop{method: w.kind.Method, host: w.host, target: w.kind.render.target(int(w.host), s.index)}
+	hop := hop{method: w.kind.Method, host: w.host, target: w.kind.render.target(int(w.host), s.index, w.visit)}
 	if w.kind.render.sized {
 		hop.body = req[bodyAt:]
 	}
@@ -31,7 +31,12 @@ func (w *worker) follow(s *sample, req []byte, bodyAt int, deadline time.Time) *
 			return fail
 		}
 		s.redirects++
-		next := hop.render(w.kind.render.fields(int(hop.host), s.index))
+		fields := w.kind.render.fields(int(hop.host), s.index, w.visit)
+		if !w.kind.render.ownCookie {
+			fields += w.visit.cookies(&e.hosts[hop.host], w.kind.render.host, hop.target)
+		}
+		w.to = hop.target
+		next := hop.render(fields)
 		if fail := w.hop(s, &hop, next, deadline); fail != nil {
 			return fail
 		}
@@ -46,7 +51,7 @@ func (w *worker) hop(s *sample, h *hop, req []byte, deadline time.Time) *failure
 	if h.host == w.host {
 		return w.exchange(s, req, bodyAt, head, deadline)
 	}
-	guest := &worker{e: w.e, host: h.host, read: w.read, kind: w.kind}
+	guest := &worker{e: w.e, host: h.host, read: w.read, kind: w.kind, visit: w.visit, to: w.to}
 	defer guest.drop()
 	fail := guest.exchange(s, req, bodyAt, head, deadline)
 	w.resp, w.end = guest.resp, guest.end

@@ -13,16 +13,19 @@ import (
 // A renderer writes the bytes of requests. What is the same for all of them is
 // written once, at the start. It never changes and is safe for concurrent use.
 type renderer struct {
-	start   []string   // per host: method and path prefix
-	names   []string   // per host: Host field
-	host    string     // the plan's own Host, "" for none
-	path    []textPart // behind the prefix
-	headers []textPart // with names and line ends
-	body    []textPart
-	sized   bool // Content-Length is sent
-	varying bool // the length of the body is not known before it is written
-	fixed   []rendered
-	streams []*stream
+	start     []string // per host: method and path prefix
+	names     []string // per host: Host field
+	host      string   // the plan's own Host, "" for none
+	hosts     []Host
+	path      []textPart // behind the prefix
+	headers   []textPart // with names and line ends
+	body      []textPart
+	sized     bool // Content-Length is sent
+	varying   bool // the length of the body is not known before it is written
+	fixed     []rendered
+	uses      []flowUse // of texts from a flow
+	ownCookie bool      // the plan's own Cookie field stands for those of a flow
+	streams   []*stream
 }
 
 // rendered is one request; the body begins at bodyAt.
@@ -31,7 +34,7 @@ type rendered struct {
 	bodyAt int
 }
 
-// A textPart is a literal, one column of a table by row, or a generated value.
+// A textPart is a literal, one column of a table by row, a generated value, or a text from a flow.
 type textPart struct {
 	literal   string
 	rows      []string
@@ -39,11 +42,14 @@ type textPart struct {
 	stream    *stream
 	want      int // of the stream
 	generator *generator
+	use       int // number of a text from a flow, counted from 1; 0: none
 }
 
-func (p *textPart) isLiteral() bool { return p.rows == nil && p.stream == nil && p.generator == nil }
+func (p *textPart) isLiteral() bool {
+	return p.rows == nil && p.stream == nil && p.generator == nil && p.use == 0
+}
 
-// at is the text of arrival i, for all but generated values.
+// at is the text of arrival i, for all but generated values and those from a flow.
 func (p *textPart) at(i int64) string {
 	switch {
 	case p.order != nil:
@@ -66,7 +72,7 @@ func newRenderer(req *plans.Request, hosts []Host, keepAlive bool, seed uint64) 
 	if _, err := oneLine(req.Host); err != nil {
 		return nil, fmt.Errorf("request %q: host: %w", req.Name, err)
 	}
-	r := &renderer{host: req.Host}
+	r := &renderer{host: req.Host, hosts: hosts}
 	for _, h := range hosts {
 		host := req.Host
 		if host == "" {
@@ -94,7 +100,9 @@ func newRenderer(req *plans.Request, hosts []Host, keepAlive bool, seed uint64) 
 		r.close()
 		return nil, fmt.Errorf("request %q: %w", req.Name, err)
 	}
-	r.varying = slices.ContainsFunc(r.body, func(p textPart) bool { return p.generator != nil })
+	r.uses = b.uses
+	r.ownCookie = slices.ContainsFunc(req.Headers, func(h plans.Header) bool { return strings.EqualFold(h.Name, "cookie") })
+	r.varying = slices.ContainsFunc(r.body, func(p textPart) bool { return p.generator != nil || p.use > 0 })
 	// RFC 9110, 8.6: a method that usually has content says so when it has none.
 	r.sized = req.HasBody || len(req.Body) > 0 || slices.Contains([]string{"POST", "PUT", "PATCH"}, req.Method)
 	if isFixed(r.path) && isFixed(r.headers) && isFixed(r.body) {
@@ -130,6 +138,7 @@ type binder struct {
 	seed    uint64
 	orders  map[*plans.Data]*order
 	streams map[*plans.Data]*stream
+	uses    []flowUse
 }
 
 // headers writes the fields in the plan's order, then those it lacks.
@@ -182,6 +191,9 @@ func (b *binder) parts(t plans.Template, fit func(string) (string, error)) ([]te
 			part.generator, err = newGenerator(p, b.seed, fit)
 		case p.Data != nil:
 			part, err = b.column(p, fit)
+		case p.Flow != "":
+			b.uses = append(b.uses, flowUse{name: p.Flow, fit: func(s string) (string, error) { return fit(p.Text(s)) }})
+			part.use = len(b.uses)
 		default:
 			part.literal, err = fit(p.Literal)
 		}
@@ -265,23 +277,40 @@ func encodeTarget(s string) (string, error) {
 	return b.String(), nil
 }
 
+// into is renderFor with a buffer that is kept for the next request, of this kind
+// or another. What is returned may be shared by all arrivals: it is not to be changed.
+func (r *renderer) into(buf *[]byte, host int, i int64, v *visit) (req []byte, bodyAt int) {
+	if req, bodyAt = r.renderFor(*buf, host, i, v); r.fixed == nil || &req[0] != &r.fixed[host].bytes[0] {
+		*buf = req
+	}
+	return req, bodyAt
+}
+
 // render writes the request of arrival i to a host into buf, from its start,
 // and returns it with the place where its body begins.
 func (r *renderer) render(buf []byte, host int, i int64) (req []byte, bodyAt int) {
-	if r.fixed != nil {
+	return r.renderFor(buf, host, i, nil)
+}
+
+// renderFor is render for a step of a flow, whose texts were prepared for it; v is nil without one.
+func (r *renderer) renderFor(buf []byte, host int, i int64, v *visit) (req []byte, bodyAt int) {
+	if r.fixed != nil && (v == nil || v.jar == nil) {
 		return r.fixed[host].bytes, r.fixed[host].bodyAt
 	}
 	buf = append(buf[:0], r.start[host]...)
 	before := len(buf)
-	buf = appendParts(buf, r.path, i)
+	buf = appendParts(buf, r.path, i, v)
 	if len(buf) == before && strings.HasSuffix(r.start[host], " ") {
 		buf = append(buf, '/')
 	}
 	buf = append(buf, " HTTP/1.1\r\n"...)
 	buf = append(buf, r.names[host]...)
-	buf = appendParts(buf, r.headers, i)
+	buf = appendParts(buf, r.headers, i, v)
+	if v != nil && !r.ownCookie {
+		buf = append(buf, v.cookies(&r.hosts[host], r.host, r.target(host, i, v))...)
+	}
 	if r.sized && r.varying {
-		return r.measured(buf, i)
+		return r.measured(buf, i, v)
 	}
 	if r.sized {
 		n := 0
@@ -294,27 +323,34 @@ func (r *renderer) render(buf []byte, host int, i int64) (req []byte, bodyAt int
 	}
 	buf = append(buf, "\r\n"...)
 	bodyAt = len(buf)
-	return appendParts(buf, r.body, i), bodyAt
+	return appendParts(buf, r.body, i, v), bodyAt
 }
 
 // measured goes on with the length of a body that is only known once the body is
 // written: it is written behind room for the longest, and moved up.
-func (r *renderer) measured(buf []byte, i int64) (req []byte, bodyAt int) {
+func (r *renderer) measured(buf []byte, i int64, v *visit) (req []byte, bodyAt int) {
 	const room = "0000000000000000000\r\n\r\n"
 	buf = append(buf, "Content-Length: "...)
 	at := len(buf)
 	buf = append(buf, room...)
 	from := len(buf)
-	buf = appendParts(buf, r.body, i)
+	buf = appendParts(buf, r.body, i, v)
 	bodyAt = len(append(strconv.AppendInt(buf[:at], int64(len(buf)-from), 10), "\r\n\r\n"...))
 	return buf[:bodyAt+copy(buf[bodyAt:], buf[from:])], bodyAt
 }
 
-func appendParts(buf []byte, parts []textPart, i int64) []byte {
+func appendParts(buf []byte, parts []textPart, i int64, v *visit) []byte {
+	made := i
+	if v != nil {
+		made = v.number
+	}
 	for k := range parts {
-		if p := &parts[k]; p.generator != nil {
-			buf = p.generator.append(buf, i)
-		} else {
+		switch p := &parts[k]; {
+		case p.generator != nil:
+			buf = p.generator.append(buf, made)
+		case p.use > 0:
+			buf = append(buf, v.fitted[p.use-1]...)
+		default:
 			buf = append(buf, p.at(i)...)
 		}
 	}
@@ -322,9 +358,9 @@ func appendParts(buf []byte, parts []textPart, i int64) []byte {
 }
 
 // target returns the path and query of arrival i, with the host's prefix.
-func (r *renderer) target(host int, i int64) string {
+func (r *renderer) target(host int, i int64, v *visit) string {
 	_, prefix, _ := strings.Cut(r.start[host], " ")
-	target := string(appendParts([]byte(prefix), r.path, i))
+	target := string(appendParts([]byte(prefix), r.path, i, v))
 	if target == "" {
 		return "/"
 	}
@@ -332,6 +368,6 @@ func (r *renderer) target(host int, i int64) string {
 }
 
 // fields returns the header fields of arrival i without Content-Length.
-func (r *renderer) fields(host int, i int64) string {
-	return string(appendParts([]byte(r.names[host]), r.headers, i))
+func (r *renderer) fields(host int, i int64, v *visit) string {
+	return string(appendParts([]byte(r.names[host]), r.headers, i, v))
 }

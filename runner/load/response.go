@@ -63,6 +63,8 @@ type response struct {
 
 	known *knownHead // may be nil
 
+	cookies *[]string // gets the Set-Cookie fields; nil: nobody wants them
+
 	wanted []string     // fields to keep, in lower case; nil: none
 	fields []fieldValue // their values, as wanted
 }
@@ -146,7 +148,7 @@ func (r *response) done() bool { return r.state == readDone }
 // belong to the response: all of them unless it is done. After an error r
 // must not be fed again.
 func (r *response) feed(p []byte) (n int, err error) {
-	if r.state == readStatus && !r.begun() && len(r.wanted) == 0 {
+	if r.state == readStatus && !r.begun() && len(r.wanted) == 0 && r.cookies == nil {
 		if n = r.recall(p); n == 0 && r.known != nil {
 			if n, err = r.feedHead(p); err != nil {
 				return n, err
@@ -384,7 +386,7 @@ func (r *response) interim() error {
 	*r = response{
 		interims: r.interims + 1, continued: r.continued || r.status == 100,
 		headMethod: r.headMethod, keepBody: r.keepBody, headBytes: r.headBytes,
-		known: r.known, line: r.line, body: r.body, location: r.location[:0], wanted: r.wanted, fields: r.fields,
+		known: r.known, line: r.line, body: r.body, location: r.location[:0], wanted: r.wanted, fields: r.fields, cookies: r.cookies,
 	}
 	r.forget()
 	return nil

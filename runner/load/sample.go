@@ -17,6 +17,7 @@ const (
 type sample struct {
 	job
 	outcome   outcome
+	flow      bool // it is that of a flow, its requests have their own
 	waitedOut bool // its time was up for the most part before it was sent
 	whole     bool // all of the request, of each hop, was handed to the system
 	sent      int64
@@ -24,6 +25,8 @@ type sample struct {
 	first     int64 // first byte of the (first) answer; 0: none came
 	sending   int64 // from the first byte of the request to the last, handed to the system; 0: in one piece
 	fail      *failure
+	kind      int32 // number of the request, of flows and users
+	thought   int64 // think time within a flow
 
 	attempts, reused, redirects  int32
 	status                       int32 // of the final answer; 0: none came

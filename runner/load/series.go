@@ -64,6 +64,17 @@ func (s *series) offer(intended int64) {
 	if at > s.counted {
 		s.seal(at)
 	}
+	s.cellFor(at).offered++
+}
+
+// enter counts an arrival of a second that was not sealed, in any order.
+func (s *series) enter(intended int64) {
+	s.row(intended).Offered++
+	s.cellFor(intended/second).offered++
+}
+
+// cellFor is the cell of a second, made if there is none.
+func (s *series) cellFor(at int64) *cell {
 	c := s.cell(at)
 	if c == nil {
 		c = &cell{}
@@ -74,8 +85,9 @@ func (s *series) offer(intended int64) {
 			s.intervals[at/s.width] = iv
 		}
 		iv.open++
+		s.seen, s.seenAt = c, at
 	}
-	c.offered++
+	return c
 }
 
 // cell is the cell of a second; nil: there is none.

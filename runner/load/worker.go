@@ -18,13 +18,21 @@ type pool struct {
 	queue   *queue[*worker]
 	dialer  *dialer
 	workers sync.WaitGroup
+	exact   pacer // of those who think
 }
 
 func newPool(e *engine) *pool {
 	return &pool{engine: e, queue: newQueue[*worker](e.ledger, 1), dialer: newDialer(e.now)}
 }
 
-func (e *pool) start(offered chan<- int64) { go e.dispatch(offered) }
+func (e *pool) start(offered chan<- int64) {
+	e.exact = clockPacer(e.now)
+	if e.users != nil {
+		e.users.start(offered)
+		return
+	}
+	go e.dispatch(offered)
+}
 
 func (e *pool) wake() {} // the dispatcher listens to halt
 
@@ -44,12 +52,15 @@ func (e *pool) stop() {
 // A worker owns one connection to one host and the goroutine that uses it. It
 // makes one request at a time.
 type worker struct {
-	e    *pool
-	host int32
-	kind *kind    // of the request under way
-	conn *conn    // nil: not connected
-	jobs chan job // its next job, when it is idle; closed: no more
+	e     *pool
+	host  int32
+	kind  *kind    // of the request under way
+	visit *visit   // the flow under way; nil: none
+	to    string   // path and query of the hop under way, where there are cookies
+	conn  *conn    // nil: not connected
+	jobs  chan job // its next job, when it is idle; closed: no more
 
+	buf  []byte // for requests
 	req  []byte // the request as rendered; shared and not to be changed where it is the same for all arrivals
 	read []byte
 	resp response
@@ -111,12 +122,21 @@ func (w *worker) drop() {
 	}
 }
 
-// serve makes one logical request, redirects included, and reports it.
+// serve makes the request of an arrival, or its flow, and reports it.
 func (w *worker) serve(j job) (end int64) {
 	e := w.e
+	if e.mix.flows != nil {
+		return w.serveFlow(j)
+	}
 	s := sample{job: j, sent: e.now()}
-	w.end = 0
-	s.fail = w.request(&s)
+	return w.perform(&s, e.mix.of(s.index), nil)
+}
+
+// perform makes one logical request, redirects included, and reports it. st is the step of the flow that it is, or nil.
+func (w *worker) perform(s *sample, k *kind, st *step) (end int64) {
+	e := w.e
+	w.end, w.kind = 0, k
+	s.fail = w.request(s, st)
 	s.end = w.end
 	if s.end == 0 || s.fail != nil && s.status == 0 {
 		s.end = e.now()
@@ -125,19 +145,26 @@ func (w *worker) serve(j job) (end int64) {
 	if s.fail != nil && s.status == 0 && e.dialer.over() {
 		s.outcome, s.fail = unfinished, nil
 	}
-	e.mail.put(s)
+	e.mail.put(*s)
 	return s.end
 }
 
 // request sends the arrival's request and follows redirects; nil: completed.
 // s.status is set once a final answer is there.
-func (w *worker) request(s *sample) *failure {
-	e := w.e
+func (w *worker) request(s *sample, st *step) *failure {
+	e, k, v := w.e, w.kind, w.visit
 	deadline := e.base.Add(time.Duration(e.timeUp(s)))
 	var bodyAt int
-	k := e.mix.of(s.index)
-	w.kind = k
-	w.req, bodyAt = k.render.render(w.req, int(w.host), s.index)
+	if v != nil {
+		v.status = 0
+		if fail := v.prepare(k); fail != nil {
+			return fail
+		}
+		if v.jar != nil {
+			w.to = k.render.target(int(w.host), s.index, v)
+		}
+	}
+	w.req, bodyAt = k.render.into(&w.buf, int(w.host), s.index, v)
 	if fail := w.exchange(s, w.req, bodyAt, k.Method == "HEAD", deadline); fail != nil {
 		return fail
 	}
@@ -148,7 +175,14 @@ func (w *worker) request(s *sample) *failure {
 	}
 	s.status = int32(w.resp.status)
 	s.bodyBytes = w.resp.bodyBytes
-	return k.check.check(&w.resp)
+	fail := k.check.check(&w.resp)
+	if v != nil {
+		v.status = w.resp.status
+		if fail == nil {
+			fail = v.learn(st, &w.resp)
+		}
+	}
+	return fail
 }
 
 // exchange makes one request on the wire and reads its answer into w.resp.
@@ -160,10 +194,18 @@ func (w *worker) exchange(s *sample, req []byte, bodyAt int, head bool, deadline
 	}
 	w.resp.reset(head, w.kind.check.needBody)
 	w.resp.want(w.kind.check.needFields)
+	var cookies []string
+	if w.visit != nil && w.visit.jar != nil {
+		w.resp.cookies = &cookies
+	}
 	w.conn.SetDeadline(deadline)
 	before, used := s.bytesOut, w.conn.used > 0
 	w.conn.used++
 	fail := w.transfer(s, req, bodyAt, deadline)
+	if cookies != nil {
+		w.visit.keep(&e.hosts[w.host], w.kind.render.host, w.to, cookies)
+	}
+	w.resp.cookies = nil
 	if s.bytesOut > before {
 		s.attempts++
 		if used {

@@ -125,6 +125,11 @@ func (c *checker) load(key string, l *Load) {
 		c.count(fmt.Sprintf("%s.errors[%d].count", key, i), e.Count)
 	}
 	c.segments(key, l.Segments)
+	for i, f := range l.Flows {
+		part := fmt.Sprintf("%s.flows[%d]", key, i)
+		c.counts(part, f.Counts)
+		c.segments(part, f.Segments)
+	}
 	if len(l.Requests) == 0 {
 		return
 	}
@@ -147,7 +152,7 @@ func (c *checker) load(key string, l *Load) {
 func (c *checker) segments(key string, list []Segment) {
 	for i, s := range list {
 		segment := fmt.Sprintf("%s.segments[%d]", key, i)
-		c.word(segment+".kind", s.Kind, "ramp", "hold", "step", "sine", "csv", "trace")
+		c.word(segment+".kind", s.Kind, "ramp", "hold", "step", "sine", "csv", "trace", "closed")
 		c.counts(segment, s.Counts)
 		c.count(segment+".planned", s.Planned)
 	}

@@ -47,7 +47,10 @@ type Load struct {
 	EngineReason   string  `json:"engine_reason,omitempty"` // why this one
 	Loops          int     `json:"loops,omitempty"`         // threads of the event loop
 	Pacing         *Pacing `json:"pacing,omitempty"`
-	Arrivals       string  `json:"arrivals"` // uniform or poisson
+	Arrivals       string  `json:"arrivals"`                 // uniform, poisson, trace or closed
+	Users          int     `json:"users,omitempty"`          // of a closed model, MaxInFlight then: each had one request, or flow, under way
+	ThinkLeastNS   int64   `json:"think_least_ns,omitempty"` // of each user of a closed model between two requests, or flows: at least, at most
+	ThinkMostNS    int64   `json:"think_most_ns,omitempty"`
 	Seed           uint64  `json:"seed"`
 	MaxInFlight    int     `json:"max_in_flight"`
 	AtMax          string  `json:"at_max"` // wait or drop
@@ -76,7 +79,8 @@ type Load struct {
 	Errors    []Error          `json:"errors"`    // by descending count
 	Status    map[string]int64 `json:"status"`    // final status codes of answers, "200": 1234
 	Segments  []Segment        `json:"segments"`
-	Requests  []RequestLoad    `json:"requests,omitempty"` // of a mix, apart
+	Requests  []RequestLoad    `json:"requests,omitempty"` // of a mix, or of the steps of flows, apart
+	Flows     []RequestLoad    `json:"flows,omitempty"`    // what became of the flows: from the first request to the last answer, without think time
 	Hosts     []Host           `json:"hosts"`
 	Wire      Wire             `json:"wire"`
 	DNS       *DNS             `json:"dns,omitempty"` // nil: names were looked up once
@@ -85,11 +89,11 @@ type Load struct {
 	Audit     Audit            `json:"audit"`
 }
 
-// A RequestLoad is what became of one request of a mix.
+// A RequestLoad is what became of one request of a mix or of flows, or of one flow, whose name Request is then.
 type RequestLoad struct {
 	Counts
 	Request        string           `json:"request"`
-	Weight         int64            `json:"weight"` // of the sum of all weights, the share of arrivals that drew it on the average
+	Weight         int64            `json:"weight"` // of the sum of all weights, the share of arrivals that drew it on the average; 0 for a step of flows
 	OfferedPerS    float64          `json:"offered_per_s"`
 	ThroughputPerS float64          `json:"throughput_per_s"` // completed / duration
 	Response       Distribution     `json:"response"`

@@ -76,6 +76,17 @@ func (s *Schedule) piece(j int, u float64) (sp Span, before float64) {
 	return sp, all[i-1]
 }
 
+// NewClosed makes the schedule of a closed model, which has no arrivals of its own: one segment of the given length.
+func NewClosed(name string, over time.Duration) (*Schedule, error) {
+	s, err := New([]Segment{{Name: name, From: 1, To: 1, Over: over}}, Uniform, 1)
+	if err != nil {
+		return nil, err
+	}
+	s = s.First(0)
+	s.spans[0].From, s.spans[0].To = 0, 0
+	return s, nil
+}
+
 // NewTrace makes the schedule of recorded arrivals: one segment of the given
 // length. Offsets must not fall, and lie in [0, over). They are kept, not
 // copied. There is at least one.

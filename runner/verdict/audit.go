@@ -54,6 +54,9 @@ func audit(l *result.Load, slos []plans.SLO) []result.Warning {
 	} else if l.Audit.Capped > 0 {
 		add("in_flight_cap", result.Note, foundCap(l), "")
 	}
+	if l.Users > 0 {
+		add("closed_model", result.Note, fmt.Sprintf("closed model: each of %d users waits for its answer before it sends again, so a target that stalls is asked less, and percentiles count its stalls too rarely (coordinated omission)", l.Users), "assert response times on a stage with a rate")
+	}
 	for _, e := range l.Errors {
 		if e.Class == result.ClassGenerator {
 			add(e.Kind, result.Invalid, fmt.Sprintf("the load generator itself could not send %d requests: %s", e.Count, e.Example), errorFix(e.Kind))

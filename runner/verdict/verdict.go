@@ -88,11 +88,12 @@ func of(request string, l *result.Load) *result.Load {
 	if request == "" || l == nil || len(l.Requests) == 0 && l.Request == request {
 		return l
 	}
-	i := slices.IndexFunc(l.Requests, func(r result.RequestLoad) bool { return r.Request == request })
+	parts := slices.Concat(l.Requests, l.Flows)
+	i := slices.IndexFunc(parts, func(r result.RequestLoad) bool { return r.Request == request })
 	if i < 0 {
 		return nil
 	}
-	r, own := l.Requests[i], *l
+	r, own := parts[i], *l
 	own.Counts, own.Request, own.OfferedPerS, own.ThroughputPerS = r.Counts, r.Request, r.OfferedPerS, r.ThroughputPerS
 	own.Response, own.Service, own.Lag, own.DispatchLag, own.FailedResponse = r.Response, r.Service, r.Lag, r.DispatchLag, r.FailedResponse
 	own.Errors, own.Status = r.Errors, r.Status
