@@ -45,22 +45,6 @@ type WeightedFlow struct {
 	Weight int // of the sum of all weights
 }
 
-// LongestThink is the sum of the longest pauses of a flow.
-func (f *Flow) LongestThink() (d time.Duration) {
-	for _, s := range f.Steps {
-		d += s.Think.Most
-	}
-	return d
-}
-
-// longestThink is that of the flow that pauses longest.
-func longestThink(flows []WeightedFlow) (d time.Duration) {
-	for _, f := range flows {
-		d = max(d, f.LongestThink())
-	}
-	return d
-}
-
 // flowShare is how often an arrival gets a request, or all requests together where request is "", or a flow.
 func flowShare(flows []WeightedFlow, name string) float64 {
 	sum, own := 0, 0

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,6 +100,7 @@ func TestGolden(t *testing.T) {
 	if err != nil || len(files) < 70 {
 		t.Fatalf("%d golden files, want at least 70 (%v)", len(files), err)
 	}
+	bad := 0
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			a, err := txtar.ParseFile(file)
@@ -123,9 +125,18 @@ func TestGolden(t *testing.T) {
 			if got != want {
 				t.Errorf("got:\n%s\nwant:\n%s", got, want)
 			}
+			if refused.MatchString(want) && !strings.HasPrefix(want, "version:") {
+				bad++
+			}
 		})
 	}
+	if bad < 120 && !*update {
+		t.Errorf("%d of %d plans are refused, want at least 120 among them", bad, len(files))
+	}
 }
+
+// refused is a problem with its line and column.
+var refused = regexp.MustCompile(`^[a-z./]+\.(yaml|json):[0-9]+:[0-9]+: `)
 
 // describePlan reads a plan: its problems, or its warnings and the effective plan, which must be stable.
 func describePlan(t *testing.T, text, dir string, o Options) string {

@@ -185,6 +185,9 @@ func segmentPart(l *result.Load) part {
 }
 
 func rates(s result.Segment) string {
+	if s.Kind == "closed" {
+		return "as answered"
+	}
 	if s.FromPerS == s.ToPerS {
 		return perSecond(s.FromPerS)
 	}
