@@ -264,6 +264,12 @@ func (l *loader) checkLoad(it *item, st *Stage, ld *Load, ss []placed) {
 	for _, s := range ss {
 		m := s.Metric
 		limit := time.Duration(s.Limit)
+		if !l.inScope(s, st, ld) {
+			continue
+		}
+		if s.Window > 0 {
+			l.windowed(s, st, ld)
+		}
 		switch {
 		case s.Unit != Nanoseconds:
 			continue
@@ -272,10 +278,10 @@ func (l *loader) checkLoad(it *item, st *Stage, ld *Load, ss []placed) {
 				"less than "+formatDuration(ld.longest(m.Request)), "raise timeout or lower the limit"))
 			continue
 		}
-		if m.Kind == Quantile {
+		if m.Kind == Quantile && s.Window == 0 && m.Status == "" && m.Clock != Connect {
 			l.decidable(s, st, ld)
 		}
-		if s.Op[0] == '<' && m.Clock != Lag && !warned {
+		if s.Op[0] == '<' && m.Clock != Lag && m.Clock != Connect && !warned {
 			warned = l.tooTight(it, ld, s, highest)
 		}
 	}
@@ -328,7 +334,10 @@ func (l *loader) decidable(s placed, st *Stage, ld *Load) {
 		return
 	}
 	for _, seg := range ld.Profile {
-		share := ld.Share(s.Metric.Request)
+		if s.Metric.Segment != "" && s.Metric.Segment != seg.Name {
+			continue
+		}
+		share := ld.part(s.Metric)
 		planned := int(math.Floor(seg.Planned()*share + 1e-6))
 		if planned >= need {
 			continue

@@ -462,6 +462,10 @@ type SLO struct {
 	Warn       bool // a breach is shown and decides nothing
 	Abort      bool // a breach that is beyond doubt ends the stage, from AbortAfter on
 	AbortAfter time.Duration
+
+	// Window, if not 0, cuts the stage into windows of that length, and the assertion has to hold in a share of them.
+	Window      time.Duration
+	WindowShare float64 // above 0, at most 1
 }
 
 // A Metric names the quantity that an SLO limits.
@@ -471,8 +475,16 @@ type Metric struct {
 	Quantile float64 // 0 to 1, for Quantile
 	Stat     string  // for Time: "mean", "min", "max", "p50", "p90" or "p99"
 	Target   string  // for CPU and RSS: a target's name
-	Request  string  // of a load stage's metric: only of this request; "": of all
+	Request  string  // of a load stage's metric: only of this request or flow; "": of all
+	Scope            // of a load stage's metric
 	Size     int     // for Time
+}
+
+// A Scope narrows a metric of a load stage. "" is no bound.
+type Scope struct {
+	Segment string // of the profile, by name
+	Host    string // host:port of a URL, or of an address that load goes to; "*": each host, the worst counts
+	Status  string // of the answer: 503 or 5xx
 }
 
 // MetricKind is the quantity of a Metric.
@@ -508,6 +520,8 @@ const (
 	Response Clock = "response" // last byte − intended
 	Service  Clock = "service"  // last byte − sent
 	Lag      Clock = "lag"      // sent − intended
+	TTFB     Clock = "ttfb"     // first byte of the answer − sent
+	Connect  Clock = "connect"  // of connections: until TCP had connected
 )
 
 // Unit is the unit of an SLO's limit and value.

@@ -32,12 +32,14 @@ func ParseSLO(text string) (SLO, error) {
 	s := SLO{Text: strings.TrimSpace(text)}
 	request := p.scope()
 	s.Metric = p.metric()
+	p.scopes(&s.Metric)
 	if request != "" && p.err == nil && !scoped(s.Metric.Kind) {
 		p.fail(0, "metric that is not one of a request", quote(s.Metric.String()), "p99, max, mean, error_rate, success, failed, dropped or throughput", "")
 	}
 	s.Metric.Request = request
 	s.Op = p.operator()
 	p.limit(&s)
+	p.windows(&s)
 	p.clauses(&s)
 	p.end()
 	p.sane(&s)
@@ -108,14 +110,14 @@ func scoped(k MetricKind) bool {
 const wantMetric = "a metric like p99, error_rate or throughput"
 
 // metrics are the words that a metric can begin with.
-var metrics = []string{"service", "lag", "response", "min", "max", "mean", "error_rate", "success", "failed", "dropped",
+var metrics = []string{"service", "lag", "response", "ttfb", "connect", "min", "max", "mean", "error_rate", "success", "failed", "dropped",
 	"throughput", "rps", "cpu", "rss", "time", "slope", "growth", "alloc_bytes"}
 
 func (p *sloParser) metric() Metric {
 	p.blanks()
 	at := p.at
 	switch word := p.take(sloWord); word {
-	case "service", "lag", "response":
+	case "service", "lag", "response", "ttfb", "connect":
 		p.blanks()
 		start := p.at
 		stat := p.take(sloWord)
@@ -124,6 +126,9 @@ func (p *sloParser) metric() Metric {
 			p.fail(start, "not a statistic", quoteOr(stat), "p99, min, max or mean after "+word, "")
 		}
 		m.Clock = Clock(word)
+		if wire := m.Clock == TTFB || m.Clock == Connect; ok && wire && m.Kind != Quantile && m.Kind != Max {
+			p.fail(start, "not a statistic of "+word, quote(stat), "p99 or max after "+word, "")
+		}
 		return m
 	case "error_rate", "success", "failed", "dropped", "throughput", "slope", "growth", "alloc_bytes":
 		return Metric{Kind: MetricKind(word)}
@@ -286,9 +291,14 @@ func (p *sloParser) abort(s *SLO, at int) {
 	s.Abort = true
 	m := s.Metric
 	switch {
+	case m.Clock == TTFB || m.Clock == Connect:
+		p.fail(at, "metric that is only known at the end of a stage", quote(m.String()), "p99, max, error_rate, failed or dropped with abort", "")
 	case m.Kind == Quantile && m.Clock != Lag, m.Kind == Max && m.Clock != Lag, m.Kind == ErrorRate, m.Kind == Failed, m.Kind == Dropped:
 	default:
 		p.fail(at, "metric that is only known at the end of a stage", quote(m.String()), "p99, max, error_rate, failed or dropped with abort", "")
+	}
+	if m.Counted() {
+		p.fail(at, "scope that is only known at the end of a stage", m.Scope.String(), "a request or a segment with abort", "")
 	}
 	if s.Op[0] != '<' {
 		p.fail(at, "assertion that more requests may still meet", quote(s.Op), "< or <= with abort", "")
@@ -363,6 +373,7 @@ func (m Metric) String() string {
 	default:
 		text = string(m.Kind)
 	}
+	text += m.Scope.String()
 	if m.Clock != "" && m.Clock != Response {
 		return string(m.Clock) + " " + text
 	}

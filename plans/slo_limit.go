@@ -182,5 +182,5 @@ func (p *sloParser) class(s *SLO) {
 
 // key is what an assertion limits and from which side: two with the same key are one too many.
 func (s SLO) key() string {
-	return fmt.Sprintf("%s %s %s", s.Metric, strings.TrimSuffix(s.Op, "="), s.Unit)
+	return fmt.Sprintf("%s %s %s %v", s.Metric, strings.TrimSuffix(s.Op, "="), s.Unit, s.Window)
 }

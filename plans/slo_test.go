@@ -50,6 +50,14 @@ func TestParseSLO(t *testing.T) {
 		{"slope <= 25ns", "slope", "<=", 25, NsPerRow},
 		{"growth <= linear", "growth", "<=", 2, Class},
 		{"growth == constant", "growth", "==", 0, Class},
+		{"p99[segment=hold 400/s] < 150ms", "p99[segment=hold 400/s]", "<", ms(150), Nanoseconds},
+		{"service p99[host=*, status=2xx] < 150ms", "service p99[host=*,status=2xx]", "<", ms(150), Nanoseconds},
+		{"p99[host=[::1]:8080] < 150ms", "p99[host=[::1]:8080]", "<", ms(150), Nanoseconds},
+		{"home: failed[status=503] == 0", "home: failed[status=503]", "==", 0, Count},
+		{"ttfb p99.9 < 50ms", "ttfb p99.9", "<", ms(50), Nanoseconds},
+		{"connect max < 50ms", "connect max", "<", ms(50), Nanoseconds},
+		{"p99 < 150ms for 95% of 10s windows", "p99", "<", ms(150), Nanoseconds},
+		{"max < 150ms for 100% of 1m window, warn", "max", "<", ms(150), Nanoseconds},
 		{"  p99\t<  150ms  ", "p99", "<", ms(150), Nanoseconds},
 	} {
 		s, err := ParseSLO(tt.text)
@@ -93,7 +101,7 @@ func TestParseSLORefuses(t *testing.T) {
 		{"rss(a) < 80%", 9}, {"rss(a) < 80mib", 9}, {"rss(a) < 80M", 9}, {"throughput >= 95", 14}, {"throughput >= 150%", 14},
 		{"time p50 < 1s", 4}, {"time[1000] p50 < 1s", 4}, {"time[size=0] p50 < 1s", 4}, {"time[size=1e3] p50 < 1s", 4},
 		{"time[size=10] p95 < 1s", 14}, {"time[size=10] < 1s", 14}, {"slope < 5us per column", 12}, {"growth <= linaer", 10},
-		{"growth <= cubic", 10}, {"growth < constant", 9}, {"p99 < 721h", 6}, {"p99 < 150ms for 95% of 10s windows", 12},
+		{"growth <= cubic", 10}, {"growth < constant", 9}, {"p99 < 721h", 6}, {"p99 < 150ms for 95% of 10s", 26}, {"p99 < 150ms for 95 of 10s windows", 16}, {"p99[x=1] < 1s", 4}, {"p99[host=a] < 1s", 4},
 		{"p99 <= baseline + 10%", 7}, {"\"p99 < 1s\"", 0}, {"P99 < 1s", 0}, {"p99.1.1 < 1s", 0}, {"p1000000000000000000000000 < 1s", 0},
 	} {
 		s, err := ParseSLO(tt.text)

@@ -54,8 +54,33 @@ func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, rec *res
 	if l.Arrivals == plans.Closed {
 		cfg.Users = l.MaxInFlight
 	}
+	cfg.Windows, cfg.Apart, cfg.WireLimits = countedFor(st.SLOs)
 	cfg.Values = valueSeed(st.Name, l.Seed)
 	return r.offer(ctx, cfg, profile{l.Profile, l.Arrivals, l.Seed, l.DataEnd}, rec)
+}
+
+// countedFor is what assertions need counted besides: windows, sets of requests, times on the wire.
+func countedFor(slos []plans.SLO) (windows []time.Duration, apart []load.Apart, wire bool) {
+	for _, s := range slos {
+		if s.Window > 0 && !slices.Contains(windows, s.Window) {
+			windows = append(windows, s.Window)
+		}
+		m := s.Metric
+		wire = wire || m.Clock == plans.TTFB || m.Clock == plans.Connect
+		if !m.Counted() {
+			continue
+		}
+		sets := []load.Apart{{Request: m.Request, Host: m.Host, Status: m.Status}}
+		if m.Host != "" && m.Status != "" { // a share of the host's requests
+			sets = append(sets, load.Apart{Request: m.Request, Host: m.Host})
+		}
+		for _, set := range sets {
+			if !slices.Contains(apart, set) {
+				apart = append(apart, set)
+			}
+		}
+	}
+	return windows, apart, wire
 }
 
 // valueSeed decides the generated values of a stage: other ones in each, so that a warm-up does not use up those of the load
@@ -82,7 +107,14 @@ func aborted(st *plans.Stage, l *plans.Load, t load.Tick) string {
 			}
 		}
 		if of < len(t.Ended) {
-			if why := verdict.Broken(s, limits, t.Ended[of], t.At); why != "" {
+			why := ""
+			if s.Window > 0 {
+				open := t.Waiting + int64(t.InFlight) + t.Total.Offered - t.Total.Sent
+				why = verdict.BrokenWindows(s, limits, t.Windows[of], open, t.At, l.Duration())
+			} else {
+				why = verdict.Broken(s, limits, t.Ended[of], t.At)
+			}
+			if why != "" {
 				return why
 			}
 		}

@@ -23,6 +23,7 @@ type account struct {
 	mix    *mix
 	parts  []*part // of the requests of a mix; nil: there is none
 
+	aparts   []*apart        // sets that assertions are about
 	flows    []*part         // of flows; nil: there are none
 	arrivals int64           // that were counted as flows begun
 	open     map[int64]int64 // flows that have not ended, by the second in which they came due
@@ -149,12 +150,15 @@ type hostAccount struct {
 	censored censored
 }
 
-func newAccount(cfg *Config, m *mix) *account {
+func newAccount(cfg *Config, m *mix) (*account, error) {
 	a := &account{
 		cfg: cfg, cursor: cfg.Schedule.Cursor(), mix: m, spare: &spareHists{},
 		first: hist.New(), connect: hist.New(), tls: hist.New(), tickHist: hist.New(),
 	}
 	a.part = newPart(cfg, a.spare)
+	if cfg.WireLimits {
+		a.wire.OverFirstByte, a.wire.OverConnect = make([]int64, len(cfg.LimitsNS)), make([]int64, len(cfg.LimitsNS))
+	}
 	for range cfg.Mix {
 		p := newPart(cfg, a.spare)
 		a.parts = append(a.parts, &p)
@@ -169,7 +173,9 @@ func newAccount(cfg *Config, m *mix) *account {
 	for range cfg.Hosts {
 		a.hosts = append(a.hosts, &hostAccount{response: hist.New(), censored: -1})
 	}
-	return a
+	var err error
+	a.aparts, err = newAparts(cfg, a.spare)
+	return a, err
 }
 
 // offered counts arrivals as offered up to due of them.
@@ -202,6 +208,11 @@ func (a *account) ended(samples []sample) {
 		if s.outcome == opened {
 			a.wire.Opened++
 			a.connect.Record(s.connect)
+			for i := range a.wire.OverConnect {
+				if s.connect > a.cfg.LimitsNS[i] {
+					a.wire.OverConnect[i]++
+				}
+			}
 			if s.tls > 0 {
 				a.tls.Record(s.tls)
 			}
@@ -220,13 +231,18 @@ func (a *account) ended(samples []sample) {
 
 // partOf is that of the request of a mix that a sample is of; nil: there is none.
 func (a *account) partOf(s *sample) *part {
-	switch {
-	case a.parts == nil:
+	if a.parts == nil {
 		return nil
-	case a.flows != nil:
-		return a.parts[s.kind]
 	}
-	return a.parts[a.mix.number(s.index)]
+	return a.parts[a.numberOf(s)]
+}
+
+// numberOf is the index of a sample's request among those of a mix.
+func (a *account) numberOf(s *sample) int {
+	if a.flows != nil {
+		return int(s.kind)
+	}
+	return a.mix.number(s.index)
 }
 
 func (a *account) addEnd(s *sample) {
@@ -239,6 +255,9 @@ func (a *account) addEnd(s *sample) {
 	a.part.add(s, a.cfg.LimitsNS, a.spare)
 	if p := a.partOf(s); p != nil {
 		p.add(s, a.cfg.LimitsNS, a.spare)
+	}
+	if a.aparts != nil {
+		a.addApart(s, a.numberOf(s))
 	}
 	a.series.add(s)
 	if s.outcome == dropped {
@@ -274,6 +293,11 @@ func (a *account) addWire(s *sample) {
 	a.wire.BodyBytes += s.bodyBytes
 	if s.first > 0 {
 		a.first.Record(s.first - s.sent)
+	}
+	for i := range a.wire.OverFirstByte {
+		if s.first == 0 || s.first-s.sent > a.cfg.LimitsNS[i] {
+			a.wire.OverFirstByte[i]++
+		}
 	}
 	a.phases.add(s)
 }
@@ -321,9 +345,9 @@ func (a *account) tick(now int64, q queueState) Tick {
 		t.P99 = time.Duration(p)
 	}
 	if a.cfg.Watch {
-		t.Ended = append(t.Ended, a.part.ended())
+		t.Ended, t.Windows = append(t.Ended, a.part.ended()), append(t.Windows, records(a.windows))
 		for _, p := range append(slices.Clip(a.parts), a.flows...) {
-			t.Ended = append(t.Ended, p.ended())
+			t.Ended, t.Windows = append(t.Ended, p.ended()), append(t.Windows, records(p.windows))
 		}
 	}
 	a.tickHist.Reset()

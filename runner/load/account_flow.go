@@ -57,7 +57,9 @@ func (a *account) flowEnd(s *sample) {
 	}
 	own := *s
 	own.end -= own.thought
+	own.flow = true // also of one that was dropped
 	f.add(&own, a.cfg.LimitsNS, a.spare)
+	a.addApart(&own, a.mix.number(s.index))
 }
 
 // request offers a request and brings its end to account.

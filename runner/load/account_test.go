@@ -15,7 +15,7 @@ import (
 // feed brings the whole schedule to account, as fast as can be; of gives the end of an arrival.
 func feed(t *testing.T, cfg *Config, of func(j job) sample) *result.Load {
 	t.Helper()
-	a := newAccount(cfg, nil)
+	a, _ := newAccount(cfg, nil)
 	cursor, batch := cfg.Schedule.Cursor(), []sample(nil)
 	var end runEnd
 	for {

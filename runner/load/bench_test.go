@@ -83,7 +83,7 @@ func BenchmarkAccount(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	a := newAccount(&Config{Hosts: []Host{{Address: "a"}}, Request: &plans.Request{}, Schedule: s, LimitsNS: []int64{150e6}, OnTick: func(Tick) bool { return true }}, nil)
+	a, _ := newAccount(&Config{Hosts: []Host{{Address: "a"}}, Request: &plans.Request{}, Schedule: s, LimitsNS: []int64{150e6}, OnTick: func(Tick) bool { return true }}, nil)
 	batch := make([]sample, 4096)
 	b.ReportAllocs()
 	b.ResetTimer()

@@ -31,6 +31,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -73,6 +74,10 @@ type Config struct {
 	Drain       time.Duration     // after the schedule's end
 	KeepAlive   bool
 	LimitsNS    []int64 // thresholds of the Over counters
+	WireLimits  bool    // times to the first byte and to connect have Over counters, too
+
+	Windows []time.Duration // lengths of windows that requests are counted in
+	Apart   []Apart         // sets of requests that have a record of their own
 
 	RequestsPerConnection int // after which a connection is closed; 0: any number
 	// Connections, if not 0, are opened to each host before the first arrival and used in turn, and no more than these: an
@@ -118,6 +123,8 @@ type Tick struct {
 	// Ended are, with Watch, the counts and Over counters of what has ended, by segment: of all requests first, then of each
 	// of the mix. Offered is what has ended of it.
 	Ended [][]result.Segment
+	// Windows are, with Watch, the counts of windows so far, of the same sets. They are only good during the call.
+	Windows [][]result.Windows
 }
 
 // An engine is one run.
@@ -230,6 +237,8 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, fmt.Errorf("load: got drain %v, want 0s or more", cfg.Drain)
 	case cfg.Loops < 0 || cfg.Loops > MaxLoops:
 		return nil, fmt.Errorf("load: got %d loops, want 0 to %d", cfg.Loops, MaxLoops)
+	case slices.ContainsFunc(cfg.Windows, func(d time.Duration) bool { return d <= 0 }):
+		return nil, fmt.Errorf("load: got windows of %v, want lengths above 0s", cfg.Windows)
 	case cfg.Refresh < 0:
 		return nil, fmt.Errorf("load: got refresh %v, want 0s or more", cfg.Refresh)
 	case cfg.RequestsPerConnection < 0 || cfg.Connections < 0:
@@ -259,7 +268,10 @@ func newEngine(cfg Config) (*engine, error) {
 	if e.mix, err = newMix(&e.cfg); err != nil {
 		return nil, err
 	}
-	e.account = newAccount(&e.cfg, e.mix)
+	if e.account, err = newAccount(&e.cfg, e.mix); err != nil {
+		e.mix.close()
+		return nil, err
+	}
 	if err := e.choosePath(); err != nil {
 		e.mix.close()
 		return nil, err

@@ -22,7 +22,7 @@ func TestMemoryOfADay(t *testing.T) { // not beside others: it looks at the heap
 	const rate = 2
 	const stallFrom, stallTo = 5 * time.Hour, 5*time.Hour + 20*time.Minute
 	cfg := plainConfig(t, hold(rate, 24*time.Hour))
-	a := newAccount(cfg, nil)
+	a, _ := newAccount(cfg, nil)
 	var l level
 	cursor := cfg.Schedule.Cursor()
 	var late []sample // in the order of their ends

@@ -19,10 +19,11 @@ type part struct {
 	failed   *hist.Hist  // response times of failures other than timeouts
 	status   [1000]int64 // by code
 	errors   map[errorKey]*result.Error
+	windows  []*windowCount
 }
 
 func newPart(cfg *Config, spare *spareHists) part {
-	p := part{times: newTimes(spare), failed: hist.New(), errors: map[errorKey]*result.Error{}}
+	p := part{times: newTimes(spare), failed: hist.New(), errors: map[errorKey]*result.Error{}, windows: newWindows(cfg)}
 	for i, span := range cfg.Schedule.Segments() {
 		kind := ""
 		if i < len(cfg.Kinds) {
@@ -63,6 +64,9 @@ func (p *part) add(s *sample, limits []int64, spare *spareHists) {
 	seg := p.segments[s.segment]
 	seg.add(s, limits)
 	p.closeSegment(seg, spare)
+	for _, w := range p.windows {
+		w.add(s, limits)
+	}
 	if s.outcome == failed {
 		p.failed.Record(s.end - s.intended)
 	}
@@ -126,7 +130,7 @@ func (p *part) segmentRecords(spare *spareHists, offered int64) ([]result.Segmen
 // record is that of one request of a mix, or of a flow; all are the figures of the whole.
 func (p *part) record(name string, weight int, spare *spareHists, all *result.Load) (r result.RequestLoad, err error) {
 	r = result.RequestLoad{Counts: p.total, Request: name, Weight: int64(weight), Errors: p.errorList(), Status: p.statusCodes(),
-		FailedResponse: distribution(p.failed, -1, "")}
+		FailedResponse: distribution(p.failed, -1, ""), Windows: records(p.windows)}
 	if r.Segments, err = p.segmentRecords(spare, all.DurationNS); err != nil {
 		return r, err
 	}

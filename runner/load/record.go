@@ -28,9 +28,10 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 		l.Target = t.Name
 	}
 	l.OfferedPerS = ratePerS(l.Offered, l.DurationNS)
-	l.Wire.Connect = distribution(a.connect, -1, "")
 	l.Wire.TLS = distribution(a.tls, -1, "")
-	l.Wire.FirstByte = distribution(a.first, -1, "")
+	if err := a.recordWire(&l.Wire); err != nil {
+		return nil, err
+	}
 	a.phases.record(&l.Wire)
 	l.Errors = a.errorList()
 	l.Hosts = a.hostList()
@@ -70,6 +71,18 @@ func completedInTime(l *result.Load) int64 {
 	return n
 }
 
+// recordWire fills in the times that assertions may be about, with histograms where they are.
+func (a *account) recordWire(w *result.Wire) (err error) {
+	if !a.cfg.WireLimits {
+		w.Connect, w.FirstByte = distribution(a.connect, -1, ""), distribution(a.first, -1, "")
+		return nil
+	}
+	if w.Connect, err = a.spare.encoded(a.connect, -1); err == nil {
+		w.FirstByte, err = a.spare.encoded(a.first, -1)
+	}
+	return err
+}
+
 func (a *account) recordTimes(l *result.Load) (err error) {
 	t := a.times
 	l.Waiting = distribution(t.waiting, -1, "")
@@ -106,6 +119,14 @@ func (a *account) recordParts(l *result.Load, end runEnd) (err error) {
 		}
 		l.Requests = append(l.Requests, r)
 	}
+	for _, set := range a.aparts {
+		r, err := set.record(set.name, 0, a.spare, l)
+		if err != nil {
+			return err
+		}
+		l.Apart = append(l.Apart, r)
+	}
+	l.Windows = records(a.windows)
 	for i, p := range a.flows {
 		r, err := p.record(cfg.Flows[i].Name, cfg.Flows[i].Weight, a.spare, l)
 		if err != nil {

@@ -125,6 +125,16 @@ func (c *checker) load(key string, l *Load) {
 		c.count(fmt.Sprintf("%s.errors[%d].count", key, i), e.Count)
 	}
 	c.segments(key, l.Segments)
+	for i, a := range l.Apart {
+		part := fmt.Sprintf("%s.apart[%d]", key, i)
+		c.counts(part, a.Counts)
+		c.segments(part, a.Segments)
+	}
+	for i, w := range l.Windows {
+		if w.LengthNS <= 0 || len(w.Bad) != len(w.Offered) {
+			c.fault(fmt.Sprintf("%s.windows[%d]", key, i), "got %d counts of offered and %d of bad requests of %d ns, want as many of each", len(w.Offered), len(w.Bad), w.LengthNS)
+		}
+	}
 	for i, f := range l.Flows {
 		part := fmt.Sprintf("%s.flows[%d]", key, i)
 		c.counts(part, f.Counts)

@@ -81,6 +81,8 @@ type Load struct {
 	Segments  []Segment        `json:"segments"`
 	Requests  []RequestLoad    `json:"requests,omitempty"` // of a mix, or of the steps of flows, apart
 	Flows     []RequestLoad    `json:"flows,omitempty"`    // what became of the flows: from the first request to the last answer, without think time
+	Apart     []RequestLoad    `json:"apart,omitempty"`    // sets of requests that assertions are about, by name: "search [host=10.0.0.7:8080,status=5xx]"
+	Windows   []Windows        `json:"windows,omitempty"`  // that assertions are about
 	Hosts     []Host           `json:"hosts"`
 	Wire      Wire             `json:"wire"`
 	DNS       *DNS             `json:"dns,omitempty"` // nil: names were looked up once
@@ -104,6 +106,16 @@ type RequestLoad struct {
 	Errors         []Error          `json:"errors"`
 	Status         map[string]int64 `json:"status"`
 	Segments       []Segment        `json:"segments"` // as those of the stage, of this request alone; Planned and MeanInFlight are the stage's and 0
+	Windows        []Windows        `json:"windows,omitempty"`
+}
+
+// Windows cut a stage into pieces of equal length, by intended time, from its start on; the last may be cut short.
+type Windows struct {
+	LengthNS     int64     `json:"length_ns"`
+	Offered      []int64   `json:"offered"`       // by window
+	Bad          []int64   `json:"bad"`           // of them failed, dropped or unfinished
+	OverResponse [][]int64 `json:"over_response"` // OverResponse[i][window] against LimitsNS[i], as in a Segment
+	OverService  [][]int64 `json:"over_service"`
 }
 
 // A Pacing is how the load generator waited for the times of arrivals.
@@ -198,6 +210,11 @@ type Wire struct {
 	BytesOut  int64 `json:"bytes_out"`
 	BytesIn   int64 `json:"bytes_in"`
 	BodyBytes int64 `json:"body_bytes"`
+
+	// OverFirstByte[i] counts sent requests whose first byte came later than LimitsNS[i], or not at all, OverConnect
+	// connections that took longer to open. Null: no assertion asks.
+	OverFirstByte []int64 `json:"over_first_byte,omitempty"`
+	OverConnect   []int64 `json:"over_connect,omitempty"`
 
 	// The phases of requests. DNS, Connect and TLS have one time for each look-up of a name and each connection opened.
 	DNS       Distribution `json:"dns"`        // look-up of a name, at the start; none for IP addresses

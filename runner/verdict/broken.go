@@ -22,7 +22,7 @@ func Broken(s plans.SLO, limits []int64, segments []result.Segment, at time.Dura
 	}
 	for i := range segments {
 		seg := &segments[i]
-		if seg.Offered == 0 {
+		if seg.Offered == 0 || s.Metric.Segment != "" && s.Metric.Segment != seg.Name {
 			continue
 		}
 		if k, allowed, ok := overOf(s, limits, seg); ok && surely(s, k, seg.Offered, allowed) {

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/perfplan/perfplan/plans"
 	"github.com/perfplan/perfplan/runner/result"
@@ -47,21 +48,18 @@ func Stage(ps *plans.Stage, st *result.Stage) {
 
 func decide(s plans.SLO, st *result.Stage) result.SLO {
 	out := result.SLO{Text: s.Text, Metric: s.Metric.String(), Op: s.Op, Limit: s.Limit, Unit: string(s.Unit), Warn: s.Warn}
-	l := of(s.Metric.Request, st.Load)
 	var parts []result.SLOSegment
-	switch s.Metric.Kind {
-	case plans.Quantile, plans.Max:
-		parts = times(s, l, &out)
-	case plans.Mean, plans.Min:
-		parts = moment(s, l, &out)
-	case plans.ErrorRate, plans.SuccessRate, plans.Failed, plans.Dropped:
-		parts = counts(s, l, &out)
-	case plans.Throughput:
-		parts = throughput(s, l)
-	case plans.CPU, plans.RSS:
-		parts = usage(s, st.Observation)
-	case plans.Time, plans.Slope, plans.Growth, plans.AllocBytes:
-		parts = bench(s, st.Microbenchmark)
+	for _, n := range narrowed(s.Metric, st.Load) {
+		own := weigh(s, n.load, st, &out)
+		if len(own) == 0 && n.name != "" { // one of several: the others must not hide it
+			own = []result.SLOSegment{noData("the stage measured nothing that this can be decided by")}
+		}
+		for _, p := range own {
+			if n.name != "" {
+				p.Segment = strings.TrimSuffix(n.name+", "+p.Segment, ", ")
+			}
+			parts = append(parts, p)
+		}
 	}
 	if len(parts) == 0 {
 		parts = []result.SLOSegment{noData("the stage measured nothing that this can be decided by")}
@@ -83,20 +81,49 @@ func decide(s plans.SLO, st *result.Stage) result.SLO {
 	return out
 }
 
+// weigh decides an SLO on what its scope leaves of a stage, by segment where it is about each.
+func weigh(s plans.SLO, l *result.Load, st *result.Stage, out *result.SLO) []result.SLOSegment {
+	if s.Window > 0 {
+		return windows(s, l, out)
+	}
+	switch s.Metric.Kind {
+	case plans.Quantile, plans.Max:
+		if s.Metric.Clock == plans.TTFB || s.Metric.Clock == plans.Connect {
+			return wire(s, l, out)
+		}
+		return times(s, l, out)
+	case plans.Mean, plans.Min:
+		return moment(s, l, out)
+	case plans.ErrorRate, plans.SuccessRate, plans.Failed, plans.Dropped:
+		return counts(s, l, out)
+	case plans.Throughput:
+		return throughput(s, l)
+	case plans.CPU, plans.RSS:
+		return usage(s, st.Observation)
+	case plans.Time, plans.Slope, plans.Growth, plans.AllocBytes:
+		return bench(s, st.Microbenchmark)
+	}
+	return nil
+}
+
 // of is the record of one request of a load, in the form of the whole; nil where there is none.
 func of(request string, l *result.Load) *result.Load {
 	if request == "" || l == nil || len(l.Requests) == 0 && l.Request == request {
 		return l
 	}
-	parts := slices.Concat(l.Requests, l.Flows)
-	i := slices.IndexFunc(parts, func(r result.RequestLoad) bool { return r.Request == request })
+	return from(request, slices.Concat(l.Requests, l.Flows), l)
+}
+
+// from is the part of that name, in the form of the whole.
+func from(name string, parts []result.RequestLoad, l *result.Load) *result.Load {
+	i := slices.IndexFunc(parts, func(r result.RequestLoad) bool { return r.Request == name })
 	if i < 0 {
 		return nil
 	}
 	r, own := parts[i], *l
 	own.Counts, own.Request, own.OfferedPerS, own.ThroughputPerS = r.Counts, r.Request, r.OfferedPerS, r.ThroughputPerS
 	own.Response, own.Service, own.Lag, own.DispatchLag, own.FailedResponse = r.Response, r.Service, r.Lag, r.DispatchLag, r.FailedResponse
-	own.Errors, own.Status = r.Errors, r.Status
+	own.Errors, own.Status, own.Windows = r.Errors, r.Status, r.Windows
 	own.Audit.Capped = 0
 	own.Segments = slices.Clone(r.Segments)
 	for k := range own.Segments {
