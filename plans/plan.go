@@ -117,6 +117,7 @@ type Request struct {
 	Body           Template // empty for no body
 	HasBody        bool     // true also for an explicitly empty body (Content-Length: 0)
 	Data           []*Data  // the data sources that the templates use
+	Gzip           bool     // packed answers are asked for, and unpacked for what looks at them
 	Redirects      int      // how many redirects are followed; 0 reports the 3xx itself
 	ExpectContinue bool     // the plan sets "Expect: 100-continue"
 	Expect         Expect
@@ -295,6 +296,7 @@ type Warmup struct {
 	MaxInFlight int
 	Timeout     time.Duration
 	TimeoutFrom TimeoutFrom
+	Timeouts    Timeouts
 	Connecting
 	DataEnd *DataEnd // nil: the rows last. Until is cut
 }
@@ -304,6 +306,12 @@ type Connecting struct {
 	KeepAlive             bool
 	RequestsPerConnection int // a connection is closed after so many; 0: any number
 	Connections           int // to each host: opened before the first arrival, and no more than these; 0: as many as are needed
+}
+
+// Timeouts bound parts of a request, besides the timeout of the whole; 0 is no bound.
+type Timeouts struct {
+	Connect   time.Duration // until a connection is open, the TLS handshake included
+	FirstByte time.Duration // from the first byte of the request, on an open connection, to that of the answer
 }
 
 // TimeoutFrom says where the timeout of a request begins to count.
@@ -349,6 +357,7 @@ type Load struct {
 	AtMax       AtMax
 	Timeout     time.Duration // to the last byte
 	TimeoutFrom TimeoutFrom
+	Timeouts    Timeouts
 	Drain       time.Duration // after the last arrival, for what is still in flight
 	Connecting
 	DataEnd *DataEnd // nil: the rows last. Profile is cut

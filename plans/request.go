@@ -14,7 +14,7 @@ import (
 )
 
 func (l *loader) request(it *item, targets []*Target) *Request {
-	r := &Request{Name: it.name, Pos: it.keyPos, Redirects: int(it.get("redirects").integer())}
+	r := &Request{Name: it.name, Pos: it.keyPos, Redirects: int(it.get("redirects").integer()), Gzip: it.get("compression").value() == "gzip"}
 	if t := it.get("target"); t != nil {
 		r.Target = l.targetNamed(t, targets)
 	} else if !it.has("target") && l.targets != nil {
@@ -39,6 +39,14 @@ func (l *loader) request(it *item, targets []*Target) *Request {
 	l.body(r, it, f)
 	l.headers(r, it.get("headers"), f)
 	l.auth(r, it.get("auth"), f)
+	for _, h := range it.get("headers").children() {
+		switch own := strings.EqualFold(h.name, "accept-encoding"); {
+		case own && r.Gzip:
+			l.fault(Problem{Pos: h.keyPos, Path: h.path, What: "two ways to ask for packed answers", Got: "compression and " + h.name, Want: "one of them"})
+		case own && len(it.get("expect").written)+len(it.get("expect").children()) > 1 && !strings.EqualFold(h.value(), "identity"):
+			l.warn(Problem{Pos: h.keyPos, Path: h.path, What: "answers may come packed, and are not unpacked for expectations", Hint: "write compression: gzip"})
+		}
+	}
 	l.bodyType(r, it)
 	l.expect(r, it.get("expect"))
 	r.flowTexts = f.flow

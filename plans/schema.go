@@ -135,6 +135,9 @@ var requestsShape = &shape{noun: "a map of names to requests", some: true, each:
 		doc: "Body as the fields of a form, encoded, in this order. Sets `content-type: application/x-www-form-urlencoded` where `headers` have none.",
 		shape: &shape{noun: "a map of fields to text", names: freeNames,
 			each: &shape{noun: "text, or a list of texts", scalar: templateScalar, list: templateShape}}},
+	{name: "compression", def: "none", example: "gzip", aka: []string{"accept_encoding", "gzip", "compress", "encoding"},
+		doc:   "`gzip` sends `accept-encoding: gzip`, as browsers and most clients do; expectations on the body and `extract` see what an answer holds unpacked, while `size` and all figures count the bytes that were sent. `none` asks for no packing.",
+		shape: &shape{noun: "none or gzip", scalar: textScalar, rule: "oneof=none gzip"}},
 	{name: "auth", example: "{bearer: \"${secret.token}\"}", aka: []string{"authorization", "authentication"}, doc: "Header `authorization`.",
 		shape: &shape{noun: "a map with basic or bearer", one: []string{"basic", "bearer"}, keys: []key{
 			{name: "basic", example: "{user: tester, password: \"${secret.password}\"}", doc: "User and password (RFC 7617).",
@@ -247,6 +250,13 @@ var timeoutFromKey = key{name: "timeout_from", def: "sent", example: "intended",
 	doc:   "`sent` counts the timeout from the send. `intended` counts it from the intended time; an arrival whose time is up while it waits at `max_in_flight` is dropped.",
 	shape: &shape{noun: "sent or intended", scalar: textScalar, rule: "oneof=sent intended"}}
 
+var timeoutsKey = key{name: "timeouts", told: "only `timeout`", example: "{connect: 1s, first_byte: 2s}", aka: []string{"phase_timeouts", "connect_timeout", "timeout_connect"},
+	doc: "Longest times of parts of a request, each within `timeout`. A breach is a failure of kind `timeout` that names it.",
+	shape: &shape{noun: "a map with connect or first_byte", some: true, keys: []key{
+		{name: "connect", shape: durationShape, told: "none", example: "1s", aka: []string{"dial", "tcp", "connection"}, doc: "Until a connection is open, the TLS handshake included."},
+		{name: "first_byte", shape: durationShape, told: "none", example: "2s", aka: []string{"ttfb", "response", "read", "header"}, doc: "From the sending, on an open connection, to the first byte of the answer."},
+	}}}
+
 // connectingKeys are those of stages that send requests.
 var connectingKeys = []key{
 	{name: "keep_alive", def: "true", shape: booleanShape, example: "false", aka: []string{"keepalive"}, doc: "`false` opens a connection for each request."},
@@ -310,6 +320,7 @@ var warmupShape = &shape{noun: "a warm-up, such as {rate: 50/s, until: steady}",
 	{name: "max_in_flight", shape: inFlightShape, told: "rate × timeout, from 16 to 10000", example: "64", aka: []string{"concurrency", "workers"}, doc: "Most requests under way at once."},
 	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time to the last byte of the answer, counted as `timeout_from` says."},
 	timeoutFromKey,
+	timeoutsKey,
 	connectingKeys[0], connectingKeys[1], connectingKeys[2],
 }}
 
@@ -332,6 +343,7 @@ var loadShape = &shape{noun: "a load, such as {rate: 50/s, for: 1m}", keys: []ke
 		shape: &shape{noun: "wait or drop", scalar: textScalar, rule: "oneof=wait drop"}},
 	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time to the last byte of the answer, counted as `timeout_from` says."},
 	timeoutFromKey,
+	timeoutsKey,
 	{name: "drain", shape: pauseShape, told: "the timeout", example: "5s", doc: "Time after the last arrival in which answers are still awaited. `0s` awaits none."},
 	connectingKeys[0], connectingKeys[1], connectingKeys[2],
 	{name: "seed", def: "1", shape: seedShape, example: "7", doc: "Decides the random arrival times: the same seed gives the same ones."},

@@ -121,7 +121,7 @@ func (l *loader) sizes(it *item) []int {
 func (l *loader) warmup(it *item, p *Plan) *Warmup {
 	sent := l.workOf(it, p)
 	w := &Warmup{Request: sent.request, Mix: sent.mix, Flows: sent.flows, Rate: it.get("rate").perSecond(), Timeout: it.get("timeout").duration(),
-		TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), MaxInFlight: int(it.get("max_in_flight").integer()), Connecting: l.connecting(it)}
+		TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), Timeouts: l.timeouts(it), MaxInFlight: int(it.get("max_in_flight").integer()), Connecting: l.connecting(it)}
 	for _, k := range []string{"until", "at_most"} {
 		if it.has("for") && it.has(k) {
 			l.fault(firstOf(it.get(k), it).fault("two ends of the warm-up", "for and "+k, "for alone, or until with at_most", ""))
@@ -148,7 +148,23 @@ func (l *loader) loadWork(it *item, p *Plan) *Load {
 	}
 	return &Load{Request: sent.request, Mix: sent.mix, Flows: sent.flows, Think: l.userThink(it), Arrivals: arrivals, Seed: uint64(it.get("seed").integer()),
 		Profile: l.profile(it), MaxInFlight: int(max(it.get("max_in_flight").integer(), it.get("in_flight").integer())), AtMax: AtMax(it.get("at_max").value()),
-		Timeout: it.get("timeout").duration(), TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), Drain: it.get("drain").duration(), Connecting: l.connecting(it)}
+		Timeout: it.get("timeout").duration(), TimeoutFrom: TimeoutFrom(it.get("timeout_from").value()), Timeouts: l.timeouts(it), Drain: it.get("drain").duration(), Connecting: l.connecting(it)}
+}
+
+// timeouts reads the bounds of parts of a request.
+func (l *loader) timeouts(it *item) Timeouts {
+	ts := it.get("timeouts")
+	if whole := it.get("timeout"); whole != nil {
+		for _, t := range ts.children() {
+			if t.time >= whole.time {
+				l.fault(t.fault("bound that is never reached: requests end at the timeout", t.quoted(), "less than "+whole.value(), "raise timeout or lower it"))
+			}
+		}
+	}
+	if ts != nil && len(ts.written) == 0 {
+		l.fault(ts.fault("empty condition", "", "connect or first_byte", ""))
+	}
+	return Timeouts{Connect: ts.get("connect").duration(), FirstByte: ts.get("first_byte").duration()}
 }
 
 // connecting reads how a stage uses connections.

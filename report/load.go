@@ -320,6 +320,18 @@ func timeoutFrom(l *result.Load) string {
 	return " from the send"
 }
 
+// partTimeouts are those of parts of a request.
+func partTimeouts(l *result.Load) string {
+	text := ""
+	if l.ConnectTimeoutNS > 0 {
+		text += ", " + duration(float64(l.ConnectTimeoutNS)) + " to connect"
+	}
+	if l.FirstByteTimeoutNS > 0 {
+		text += ", " + duration(float64(l.FirstByteTimeoutNS)) + " to the first byte"
+	}
+	return text
+}
+
 // openedHow says how connections were opened that were not just needed.
 func openedHow(l *result.Load) string {
 	var how []string
@@ -391,7 +403,7 @@ func auditPart(l *result.Load) part {
 	case l.PerConnection > 0:
 		keep = "a new connection after " + counted(int64(l.PerConnection), "request")
 	}
-	settings := []string{engine(l), fmt.Sprintf("seed %d", l.Seed), "timeout " + duration(float64(l.TimeoutNS)) + timeoutFrom(l), keep,
+	settings := []string{engine(l), fmt.Sprintf("seed %d", l.Seed), "timeout " + duration(float64(l.TimeoutNS)) + timeoutFrom(l) + partTimeouts(l), keep,
 		"drain took " + duration(float64(l.DrainNS))}
 	held := fmt.Sprintf("%s of %s arrivals found %s reached", count(a.Capped), count(l.Offered), bound)
 	if l.Users > 0 {

@@ -39,7 +39,7 @@ func (r *run) microbenchmark(ctx context.Context, st *plans.Stage, m *plans.Micr
 
 func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, rec *result.Stage) error {
 	cfg := load.Config{
-		Request: l.Request, MaxInFlight: l.MaxInFlight, AtMax: l.AtMax, Timeout: l.Timeout, TimeoutFrom: l.TimeoutFrom, Drain: l.Drain,
+		Request: l.Request, MaxInFlight: l.MaxInFlight, AtMax: l.AtMax, Timeout: l.Timeout, TimeoutFrom: l.TimeoutFrom, Timeouts: l.Timeouts, Drain: l.Drain,
 		KeepAlive: l.KeepAlive, RequestsPerConnection: l.RequestsPerConnection, Connections: l.Connections, LimitsNS: verdict.LimitsNS(st.SLOs), TickEvery: time.Second,
 		Watch: slices.ContainsFunc(st.SLOs, func(s plans.SLO) bool { return s.Abort }),
 		OnTick: func(t load.Tick) bool {
@@ -147,7 +147,7 @@ func (r *run) warmup(ctx context.Context, st *plans.Stage, w *plans.Warmup, rec 
 	}
 	var medians []float64
 	cfg := load.Config{
-		Request: w.Request, Mix: shares(w.Mix), Flows: flowShares(w.Flows), MaxInFlight: w.MaxInFlight, AtMax: plans.Wait, Timeout: w.Timeout, TimeoutFrom: w.TimeoutFrom, Drain: w.Timeout,
+		Request: w.Request, Mix: shares(w.Mix), Flows: flowShares(w.Flows), MaxInFlight: w.MaxInFlight, AtMax: plans.Wait, Timeout: w.Timeout, TimeoutFrom: w.TimeoutFrom, Timeouts: w.Timeouts, Drain: w.Timeout,
 		KeepAlive: w.KeepAlive, RequestsPerConnection: w.RequestsPerConnection, Connections: w.Connections, TickEvery: warmTick,
 		OnTick: func(t load.Tick) bool {
 			r.opt.Events(LoadProgress{Stage: st, Elapsed: t.At, Planned: w.Until.AtMost, Tick: t})

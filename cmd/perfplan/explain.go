@@ -121,12 +121,12 @@ func explainLoad(w io.Writer, l *plans.Load, g glyphs) {
 	fmt.Fprint(w, sentBy(l.Request, l.Mix, l.Flows))
 	explainData(w, l.Request, l.Mix, l.DataEnd)
 	if l.Arrivals == plans.Closed {
-		fmt.Fprintf(w, "  users     %d, each sends when its answer is there%s, timeout %s\n", l.MaxInFlight, thinking(l.Think), length(l.Timeout))
+		fmt.Fprintf(w, "  users     %d, each sends when its answer is there%s, timeout %s\n", l.MaxInFlight, thinking(l.Think), timeouts(l))
 		fmt.Fprintf(w, "  time      %s, then up to %s for what is in flight\n", length(l.Duration()), length(l.Drain))
 		fmt.Fprintf(w, "  requests  %s\n", effortOf(l).requests())
 		return
 	}
-	fmt.Fprintf(w, "  arrivals  %s, at most %d in flight (%s), timeout %s\n", l.Arrivals, l.MaxInFlight, atMax(l.AtMax), length(l.Timeout))
+	fmt.Fprintf(w, "  arrivals  %s, at most %d in flight (%s), timeout %s\n", l.Arrivals, l.MaxInFlight, atMax(l.AtMax), timeouts(l))
 	fmt.Fprintf(w, "  time      %s, then up to %s for what is in flight\n", length(l.Duration()), length(l.Drain))
 	about := ""
 	if l.Arrivals == plans.Poisson || len(l.Flows) > 1 {
@@ -143,6 +143,18 @@ func explainLoad(w io.Writer, l *plans.Load, g glyphs) {
 		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.Name, length(s.Over), whole(s.Planned()*l.Share("")))
 	}
 	t.Flush()
+}
+
+// timeouts are that of requests and those of their parts.
+func timeouts(l *plans.Load) string {
+	text := length(l.Timeout)
+	if d := l.Timeouts.Connect; d > 0 {
+		text += ", " + length(d) + " to connect"
+	}
+	if d := l.Timeouts.FirstByte; d > 0 {
+		text += ", " + length(d) + " to the first byte"
+	}
+	return text
 }
 
 // thinking says how long a user waits.

@@ -28,6 +28,7 @@ type checker struct {
 	schema     *plans.JSONSchema
 	needBody   bool
 	needFields []string // in lower case; nil: none
+	encoding   int      // number of content-encoding among them, counted from 1; 0: bodies are taken as they are
 	sampled    sync.Map // expectations of which a sample was kept
 }
 
@@ -37,7 +38,8 @@ type jsonCheck struct {
 	equals any    // Equals, decoded
 }
 
-func newChecker(e plans.Expect) (*checker, error) {
+// newChecker makes that of a request. unpack tells whether it asks for packed answers.
+func newChecker(e plans.Expect, unpack bool) (*checker, error) {
 	c := &checker{status: e.Status, headers: e.Headers, contains: []byte(e.Contains), matches: e.Matches, size: e.Size, schema: e.Schema}
 	for _, j := range e.JSON {
 		path, err := gjsonPath(j.Path)
@@ -54,6 +56,10 @@ func newChecker(e plans.Expect) (*checker, error) {
 	}
 	for _, h := range e.Headers {
 		c.needFields = append(c.needFields, h.Name)
+	}
+	if unpack {
+		c.encoding = len(c.needFields) + 1
+		c.needFields = append(c.needFields, "content-encoding")
 	}
 	c.needBody = len(c.contains) > 0 || c.matches != nil || len(c.json) > 0 || c.schema != nil
 	return c, nil
@@ -92,6 +98,9 @@ func (c *checker) check(r *response) *failure {
 	}
 	if r.tooLarge {
 		return c.unmet("body", fmt.Sprintf("the body is larger than the %d MiB that can be checked", maxKeptBody>>20), r)
+	}
+	if fail := c.unpack(r); fail != nil {
+		return fail
 	}
 	if len(c.contains) > 0 && !bytes.Contains(r.body, c.contains) {
 		return c.unmet("contains", fmt.Sprintf("the body does not hold %q", c.contains), r)

@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 		{plans.JSONExpect{Path: "$.items[0].title", Matches: regexp.MustCompile("^h")}, `$.items[0].title: got "Heat", which does not match "^h"`},
 		{plans.JSONExpect{Path: "$.nope", Matches: regexp.MustCompile("")}, `$.nope: got nothing, which does not match ""`},
 	} {
-		k, err := newChecker(plans.Expect{Status: []plans.StatusRange{{From: 200, To: 299}}, JSON: []plans.JSONExpect{c.j}})
+		k, err := newChecker(plans.Expect{Status: []plans.StatusRange{{From: 200, To: 299}}, JSON: []plans.JSONExpect{c.j}}, false)
 		if err != nil {
 			t.Errorf("newChecker(%s) = %v", c.j.Path, err)
 			continue
@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckBody(t *testing.T) {
-	k, err := newChecker(plans.Expect{Status: []plans.StatusRange{{From: 200, To: 200}, {From: 404, To: 404}}, Contains: "ok", JSON: []plans.JSONExpect{{Path: "$.a", Exists: ptr(true)}}})
+	k, err := newChecker(plans.Expect{Status: []plans.StatusRange{{From: 200, To: 200}, {From: 404, To: 404}}, Contains: "ok", JSON: []plans.JSONExpect{{Path: "$.a", Exists: ptr(true)}}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestJSONPath(t *testing.T) {
 			t.Errorf("gjsonPath(%q) = %q, want an error", path, got)
 		}
 	}
-	if _, err := newChecker(plans.Expect{JSON: []plans.JSONExpect{{Path: "$.a", Equals: ptr("{")}}}); err == nil {
+	if _, err := newChecker(plans.Expect{JSON: []plans.JSONExpect{{Path: "$.a", Equals: ptr("{")}}}, false); err == nil {
 		t.Error("a wanted value that is no JSON: no error")
 	}
 }

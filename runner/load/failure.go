@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -78,6 +79,14 @@ func handshakeFailure(err error, address string) *failure {
 		f.kind = kindTLS
 	}
 	return f
+}
+
+// lateIn is the failure of a request whose connection, or whose first byte, was not there in time.
+func (e *engine) lateIn(sent bool) *failure {
+	if sent {
+		return &failure{kind: kindTimeout, text: fmt.Sprintf("no first byte of an answer within %v (timeouts.first_byte)", e.cfg.Timeouts.FirstByte)}
+	}
+	return &failure{kind: kindTimeout, text: fmt.Sprintf("no connection within %v (timeouts.connect)", e.cfg.Timeouts.Connect)}
 }
 
 // classify names a socket error. doing says what was tried, "" for reading the answer.

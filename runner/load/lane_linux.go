@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -49,7 +50,8 @@ type lane struct {
 	resp     response
 	sendErr  error
 
-	until         int64 // when the time of the request is up
+	up            int64 // when the time of the request is up
+	until         int64 // when that of what it does now is, at the latest then
 	before, after *lane // in the lineup
 }
 
@@ -94,6 +96,26 @@ func (q *lineup) remove(ln *lane) {
 	ln.before, ln.after = nil, nil
 }
 
+// bound says when the time of what the lane does now is up, 0 for no bound of its own.
+func (l *loop) bound(ln *lane, t int64) {
+	if t == 0 {
+		t = ln.up
+	}
+	if t = min(t, ln.up); t != ln.until {
+		l.line.remove(ln)
+		ln.until = t
+		l.line.add(ln)
+	}
+}
+
+// after is the time d from now, 0 for no d.
+func (l *loop) after(d time.Duration) int64 {
+	if d == 0 {
+		return 0
+	}
+	return l.now() + int64(d)
+}
+
 // begin sends j on the lane, which may be another loop's; nil: on a new one.
 func (l *loop) begin(ln *lane, j job) {
 	switch {
@@ -104,7 +126,8 @@ func (l *loop) begin(ln *lane, j job) {
 		return
 	}
 	ln.sample = sample{job: j, sent: l.now()}
-	ln.until = l.timeUp(&ln.sample)
+	ln.up = l.timeUp(&ln.sample)
+	ln.until = ln.up
 	l.line.add(ln)
 	if ln.fd >= 0 && l.outdated(ln.to, ln.spot) {
 		l.hangUp(ln)
@@ -145,6 +168,7 @@ func (l *loop) setBusy(ln *lane, busy bool) {
 func (l *loop) connect(ln *lane) {
 	ln.began, ln.used, ln.gone = l.now(), 0, false
 	ln.spot = l.spot(ln.to)
+	l.bound(ln, l.after(l.cfg.Timeouts.Connect))
 	peer := l.peer(ln)
 	family := unix.AF_INET
 	switch peer.(type) {
@@ -252,6 +276,7 @@ func metItself(fd int, peer unix.Sockaddr) bool {
 // send writes the request of the lane's arrival.
 func (l *loop) send(ln *lane) {
 	ln.state, ln.sendErr, ln.pieces = laneSending, nil, 0
+	l.bound(ln, l.after(l.cfg.Timeouts.FirstByte))
 	k := l.mix.of(ln.index)
 	ln.kind = k
 	ln.req, _ = k.render.into(&ln.buf, int(ln.to), ln.index, nil)
@@ -316,6 +341,7 @@ func (l *loop) receive(ln *lane, ended bool) {
 		if n > 0 {
 			if ln.first == 0 {
 				ln.first = at
+				l.bound(ln, 0)
 			}
 			ln.bytesIn += int64(n)
 			l.large = l.large || ln.bytesIn > wholeAnswer
@@ -401,6 +427,9 @@ func (l *loop) broken(ln *lane, err error) {
 
 // late is the failure of a request whose time is up.
 func (l *loop) late(ln *lane) *failure {
+	if ln.until < ln.up {
+		return l.lateIn(ln.state == laneSending)
+	}
 	switch ln.state {
 	case laneConnecting:
 		return connectFailure(os.ErrDeadlineExceeded, *ln.address)

@@ -154,7 +154,11 @@ func (l *loop) takeShaken() {
 			continue // its time was up
 		}
 		if hs.err != nil {
-			l.finish(ln, handshakeFailure(hs.err, *ln.address), false, l.now())
+			fail := handshakeFailure(hs.err, *ln.address)
+			if fail.kind == kindTimeout {
+				fail = l.late(ln)
+			}
+			l.finish(ln, fail, false, l.now())
 			continue
 		}
 		ln.secure, ln.wire = hs.secure, hs.wire

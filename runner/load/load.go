@@ -71,6 +71,7 @@ type Config struct {
 	AtMax       plans.AtMax       // "" is Wait
 	Timeout     time.Duration     // to the last byte; more than 0
 	TimeoutFrom plans.TimeoutFrom // "" is FromSent
+	Timeouts    plans.Timeouts    // of parts of a request, each within Timeout
 	Drain       time.Duration     // after the schedule's end
 	KeepAlive   bool
 	LimitsNS    []int64 // thresholds of the Over counters
@@ -233,6 +234,8 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, fmt.Errorf("load: got %d users, think time from %v, at most %d arrivals, want none below 0", cfg.Users, cfg.Think.Least, cfg.MaxArrivals)
 	case cfg.Timeout <= 0:
 		return nil, fmt.Errorf("load: got timeout %v, want more than 0s", cfg.Timeout)
+	case cfg.Timeouts.Connect < 0 || cfg.Timeouts.FirstByte < 0:
+		return nil, fmt.Errorf("load: got timeouts of %v to connect and %v to the first byte, want 0s or more", cfg.Timeouts.Connect, cfg.Timeouts.FirstByte)
 	case cfg.Drain < 0:
 		return nil, fmt.Errorf("load: got drain %v, want 0s or more", cfg.Drain)
 	case cfg.Loops < 0 || cfg.Loops > MaxLoops:

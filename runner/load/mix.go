@@ -55,7 +55,7 @@ func newMix(cfg *Config) (*mix, error) {
 				return nil, fmt.Errorf("request %q: %d arrivals, but data %q has %d rows, each of which is sent once", s.Name, n, d.Name, d.Len())
 			}
 		}
-		if k.check, err = newChecker(s.Expect); err != nil {
+		if k.check, err = newChecker(s.Expect, s.Gzip); err != nil {
 			m.close()
 			return nil, fmt.Errorf("request %q: %w", s.Name, err)
 		}

@@ -18,6 +18,7 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 		Counts: a.total, Request: cfg.name(),
 		Arrivals: string(cfg.Arrivals), Seed: cfg.Seed, MaxInFlight: cfg.MaxInFlight, AtMax: string(cfg.AtMax),
 		KeepAlive: cfg.KeepAlive, PerConnection: cfg.RequestsPerConnection, Connections: cfg.Connections, TimeoutNS: int64(cfg.Timeout), TimeoutFrom: string(cfg.TimeoutFrom),
+		ConnectTimeoutNS: int64(cfg.Timeouts.Connect), FirstByteTimeoutNS: int64(cfg.Timeouts.FirstByte),
 		Users: cfg.Users, ThinkLeastNS: int64(cfg.Think.Least), ThinkMostNS: int64(cfg.Think.Most),
 		Planned: cfg.Schedule.Len(), PlannedNS: int64(cfg.Schedule.Duration()),
 		DurationNS: end.offered, DrainNS: max(0, end.drained-end.offered),

@@ -167,6 +167,7 @@ func (b *binder) headers(req *plans.Request, keepAlive bool) ([]textPart, error)
 		name, value string
 	}{
 		{true, "User-Agent", "perfplan"},
+		{req.Gzip, "Accept-Encoding", "gzip"},
 		{!keepAlive, "Connection", "close"},
 		{req.ExpectContinue, "Expect", "100-continue"},
 	} {

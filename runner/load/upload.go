@@ -84,7 +84,7 @@ func (w *worker) transferAfterContinue(s *sample, req []byte, bodyAt int, deadli
 	if err != nil {
 		return w.receiveAfter(s, err)
 	}
-	if wait := time.Now().Add(continueWait); wait.Before(deadline) {
+	if wait := time.Now().Add(continueWait); wait.Before(w.readUntil()) {
 		w.conn.SetReadDeadline(wait)
 	}
 	for !w.resp.done() && !w.resp.continued && !w.resp.final() {
@@ -97,7 +97,7 @@ func (w *worker) transferAfterContinue(s *sample, req []byte, bodyAt int, deadli
 		}
 		return fail
 	}
-	w.conn.SetReadDeadline(deadline)
+	w.conn.SetReadDeadline(w.readUntil())
 	if !w.resp.continued && (w.resp.done() || w.resp.final()) {
 		fail := w.receive(s)
 		w.resp.keepAlive = false

@@ -60,11 +60,13 @@ type worker struct {
 	conn  *conn    // nil: not connected
 	jobs  chan job // its next job, when it is idle; closed: no more
 
-	buf  []byte // for requests
-	req  []byte // the request as rendered; shared and not to be changed where it is the same for all arrivals
-	read []byte
-	resp response
-	end  int64 // when the last byte of the last response came
+	buf   []byte // for requests
+	req   []byte // the request as rendered; shared and not to be changed where it is the same for all arrivals
+	read  []byte
+	resp  response
+	early time.Time // until when the first byte has to be there; zero: by the deadline, or it is
+	late  time.Time // the deadline of the request
+	end   int64     // when the last byte of the last response came
 }
 
 func (w *worker) at() int32 { return w.host }
@@ -199,6 +201,13 @@ func (w *worker) exchange(s *sample, req []byte, bodyAt int, head bool, deadline
 		w.resp.cookies = &cookies
 	}
 	w.conn.SetDeadline(deadline)
+	w.early, w.late = time.Time{}, deadline
+	if d := e.cfg.Timeouts.FirstByte; d > 0 {
+		if early := time.Now().Add(d); early.Before(deadline) {
+			w.early = early
+			w.conn.SetReadDeadline(early)
+		}
+	}
 	before, used := s.bytesOut, w.conn.used > 0
 	w.conn.used++
 	fail := w.transfer(s, req, bodyAt, deadline)
@@ -233,6 +242,16 @@ func (w *worker) connect(s *sample, deadline time.Time) (fail *failure) {
 	}
 	e := w.e
 	event := sample{outcome: opened}
+	if d := e.cfg.Timeouts.Connect; d > 0 {
+		if early := time.Now().Add(d); early.Before(deadline) {
+			deadline = early
+			defer func() {
+				if fail != nil && fail.kind == kindTimeout {
+					fail = e.lateIn(false)
+				}
+			}()
+		}
+	}
 	if w.conn, fail = e.dialer.dial(e.dialer.ctx, w.host, e.spot(w.host), e.hosts[w.host].TLS, deadline, &event); fail != nil {
 		return fail
 	}
@@ -271,6 +290,14 @@ func (w *worker) stamp(req []byte) int64 {
 	return w.e.now()
 }
 
+// readUntil is when the time to read is up: for the first byte, or for all.
+func (w *worker) readUntil() time.Time {
+	if w.early.IsZero() {
+		return w.late
+	}
+	return w.early
+}
+
 // receive reads until the answer is complete.
 func (w *worker) receive(s *sample) *failure {
 	for !w.resp.done() {
@@ -289,6 +316,10 @@ func (w *worker) receiveOnce(s *sample) *failure {
 		if s.first == 0 {
 			s.first = w.end
 		}
+		if !w.early.IsZero() {
+			w.early = time.Time{}
+			w.conn.SetReadDeadline(w.late)
+		}
 		s.bytesIn += int64(n)
 		used, bad := w.resp.feed(w.read[:n])
 		if bad != nil {
@@ -302,6 +333,9 @@ func (w *worker) receiveOnce(s *sample) *failure {
 		}
 	}
 	if err != nil && !w.resp.done() {
+		if isTimeout(err) && !w.early.IsZero() {
+			return w.e.lateIn(true)
+		}
 		return broken(err, &w.resp, *w.conn.address)
 	}
 	return nil

@@ -41,30 +41,32 @@ type Load struct {
 	// not have it.
 	Started time.Time `json:"started,omitzero"`
 
-	Request        string  `json:"request"`
-	Target         string  `json:"target"`
-	Engine         string  `json:"engine"`                  // loop or goroutine
-	EngineReason   string  `json:"engine_reason,omitempty"` // why this one
-	Loops          int     `json:"loops,omitempty"`         // threads of the event loop
-	Pacing         *Pacing `json:"pacing,omitempty"`
-	Arrivals       string  `json:"arrivals"`                 // uniform, poisson, trace or closed
-	Users          int     `json:"users,omitempty"`          // of a closed model, MaxInFlight then: each had one request, or flow, under way
-	ThinkLeastNS   int64   `json:"think_least_ns,omitempty"` // of each user of a closed model between two requests, or flows: at least, at most
-	ThinkMostNS    int64   `json:"think_most_ns,omitempty"`
-	Seed           uint64  `json:"seed"`
-	MaxInFlight    int     `json:"max_in_flight"`
-	AtMax          string  `json:"at_max"` // wait or drop
-	KeepAlive      bool    `json:"keep_alive"`
-	PerConnection  int     `json:"requests_per_connection,omitempty"` // after which a connection was closed; 0: any number
-	Connections    int     `json:"connections,omitempty"`             // most to each host, opened before the first arrival; 0: as many as were needed
-	TimeoutNS      int64   `json:"timeout_ns"`
-	TimeoutFrom    string  `json:"timeout_from,omitempty"` // what the timeout counts from: sent (also where it is missing) or intended
-	Planned        int64   `json:"planned"`                // arrivals of the whole schedule
-	PlannedNS      int64   `json:"planned_ns"`             // length of the whole schedule
-	DurationNS     int64   `json:"duration_ns"`            // of the schedule's part that was offered, without the drain
-	DrainNS        int64   `json:"drain_ns"`
-	OfferedPerS    float64 `json:"offered_per_s"`
-	ThroughputPerS float64 `json:"throughput_per_s"` // completed by a second (or 3 fastest service times) after the last arrival / duration
+	Request            string  `json:"request"`
+	Target             string  `json:"target"`
+	Engine             string  `json:"engine"`                  // loop or goroutine
+	EngineReason       string  `json:"engine_reason,omitempty"` // why this one
+	Loops              int     `json:"loops,omitempty"`         // threads of the event loop
+	Pacing             *Pacing `json:"pacing,omitempty"`
+	Arrivals           string  `json:"arrivals"`                 // uniform, poisson, trace or closed
+	Users              int     `json:"users,omitempty"`          // of a closed model, MaxInFlight then: each had one request, or flow, under way
+	ThinkLeastNS       int64   `json:"think_least_ns,omitempty"` // of each user of a closed model between two requests, or flows: at least, at most
+	ThinkMostNS        int64   `json:"think_most_ns,omitempty"`
+	Seed               uint64  `json:"seed"`
+	MaxInFlight        int     `json:"max_in_flight"`
+	AtMax              string  `json:"at_max"` // wait or drop
+	KeepAlive          bool    `json:"keep_alive"`
+	PerConnection      int     `json:"requests_per_connection,omitempty"` // after which a connection was closed; 0: any number
+	Connections        int     `json:"connections,omitempty"`             // most to each host, opened before the first arrival; 0: as many as were needed
+	TimeoutNS          int64   `json:"timeout_ns"`
+	TimeoutFrom        string  `json:"timeout_from,omitempty"`          // what the timeout counts from: sent (also where it is missing) or intended
+	ConnectTimeoutNS   int64   `json:"connect_timeout_ns,omitempty"`    // longest time to open a connection; 0: the timeout
+	FirstByteTimeoutNS int64   `json:"first_byte_timeout_ns,omitempty"` // longest time to the first byte of an answer; 0: the timeout
+	Planned            int64   `json:"planned"`                         // arrivals of the whole schedule
+	PlannedNS          int64   `json:"planned_ns"`                      // length of the whole schedule
+	DurationNS         int64   `json:"duration_ns"`                     // of the schedule's part that was offered, without the drain
+	DrainNS            int64   `json:"drain_ns"`
+	OfferedPerS        float64 `json:"offered_per_s"`
+	ThroughputPerS     float64 `json:"throughput_per_s"` // completed by a second (or 3 fastest service times) after the last arrival / duration
 
 	// Response, Service and Lag hold completed requests, timeouts and unfinished ones. Requests that failed
 	// in another way are in FailedResponse; they never improve Response.

@@ -90,10 +90,16 @@ func clientLoss(l *result.Load, c result.Counts, capped string) (n int64, why st
 		why = "without those that the load generator itself dropped or could not send the limit would be met"
 	}
 	held := c.Unfinished + c.WaitedOut
-	if pause := l.Audit.PauseMaxNS; pause != nil && l.TimeoutNS > 0 && *pause >= l.TimeoutNS/2 {
+	shortest := l.TimeoutNS
+	for _, part := range []int64{l.ConnectTimeoutNS, l.FirstByteTimeoutNS} {
+		if part > 0 {
+			shortest = min(shortest, part)
+		}
+	}
+	if pause := l.Audit.PauseMaxNS; pause != nil && shortest > 0 && *pause >= shortest/2 {
 		if late := min(errorsOf(l, "timeout"), c.Failed); late > 0 {
 			n, held = n+late, c.Unfinished // timeouts count once
-			why = fmt.Sprintf("the load generator stood still for up to %s, so timeouts of %s may be its own", dur(*pause), dur(l.TimeoutNS))
+			why = fmt.Sprintf("the load generator stood still for up to %s, so timeouts of %s may be its own", dur(*pause), dur(shortest))
 		}
 	}
 	switch cut := l.DurationNS < l.PlannedNS-int64(time.Millisecond); {
