@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -14,6 +15,7 @@ import (
 func (l *loader) check(top *item, p *Plan) {
 	stages := top.get("stages").all()
 	l.stageNames(stages)
+	l.alongside(stages, p)
 	wide := l.slos(top.get("slo"), nil, p)
 	loads := 0
 	for i, st := range p.Stages {
@@ -74,6 +76,33 @@ func (l *loader) stageNames(stages []*item) {
 			continue
 		}
 		first[n.value()] = n
+	}
+}
+
+// alongside checks that stages that run at the same time are load stages, one behind the other.
+func (l *loader) alongside(stages []*item, p *Plan) {
+	leader := "" // of the group that the stage before belongs to
+	var before []string
+	for i, st := range p.Stages {
+		at := stages[i].get("alongside")
+		if at == nil {
+			leader = ""
+			if _, ok := st.Work.(*Load); ok {
+				leader = st.Name
+			}
+			before = append(before, st.Name)
+			continue
+		}
+		_, load := st.Work.(*Load)
+		j := slices.IndexFunc(p.Stages[:i], func(o *Stage) bool { return o.Name == st.Alongside })
+		switch {
+		case !load && st.Work != nil:
+			l.fault(at.fault("a "+st.Work.Kind()+" stage at the same time as another", at.quoted(), "a load stage", "what else the machine does would be in its times"))
+		case j < 0:
+			l.fault(at.fault("no stage of this name before it", at.quoted(), orNothing(before), didYouMean(st.Alongside, before)))
+		case st.Alongside != leader:
+			l.fault(at.fault("neither the load stage before it nor the one that runs alongside", at.quoted(), cmp.Or(maybeQuote(leader), "a load stage"), "stages that run at the same time stand one behind the other"))
+		}
 	}
 }
 

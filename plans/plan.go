@@ -235,10 +235,12 @@ type JSONExpect struct {
 
 // A Stage is one experiment of a plan.
 type Stage struct {
-	Name string
-	Pos  Position
-	Work Work
-	SLOs []SLO // the stage's own, then the plan-wide ones that apply to its kind
+	Name      string
+	Pos       Position
+	Work      Work
+	Alongside string        // name of the load stage at the same time as which it runs; "": it begins when the one before has ended
+	Delay     time.Duration // until it begins, from then on
+	SLOs      []SLO         // the stage's own, then the plan-wide ones that apply to its kind
 }
 
 // Work is what a stage does: *Microbenchmark, *Warmup or *Load.

@@ -206,6 +206,10 @@ var tableShape = &shape{noun: "the path of a file, or a map with file", scalar: 
 var stagesShape = &shape{noun: "a list of stages", some: true, list: &shape{noun: "a stage, such as {name: hold, load: {rate: 50/s, for: 1m}}",
 	one: []string{"microbenchmark", "warmup", "load"}, keys: []key{
 		{name: "name", required: true, shape: nameShape, example: "hold", doc: "Name of the stage, used once in a plan."},
+		{name: "alongside", shape: &shape{noun: "a name", scalar: textScalar, rule: "min=1,max=100", open: true, of: "stages"}, told: "it begins when the stage before has ended", example: "shoppers", aka: []string{"parallel", "with", "beside"},
+			doc: "Name of a load stage before it, at the same time as which this one runs. The stage behind them begins when all have ended."},
+		{name: "delay", shape: pauseShape, told: "none", example: "10s", aka: []string{"start", "start_after", "offset", "start_time"},
+			doc: "Time until the stage begins: since the end of the one before, or since the beginning of the one that it runs alongside."},
 		{name: "microbenchmark", shape: benchShape, example: "{subject: {command: ./subject}, sizes: [1000]}", aka: []string{"benchmark", "bench"},
 			doc: "Time a subject over sizes of its input."},
 		{name: "warmup", shape: warmupShape, example: "{rate: 50/s, until: steady}", aka: []string{"warm_up"}, doc: "Send load whose times are thrown away, but counted."},

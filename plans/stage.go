@@ -11,7 +11,7 @@ import (
 )
 
 func (l *loader) stage(it *item, p *Plan) *Stage {
-	s := &Stage{Name: it.get("name").value(), Pos: it.pos}
+	s := &Stage{Name: it.get("name").value(), Pos: it.pos, Alongside: it.get("alongside").value(), Delay: it.get("delay").duration()}
 	if n := it.get("name"); n != nil {
 		l.checkName(n.value(), plainNames, n.pos, n.path)
 	}

@@ -24,6 +24,9 @@ func newStage(st *result.Stage, i int, files *names) stage {
 	case result.Skipped:
 		v.State, v.Took = "Skipped: it never started.", na
 	}
+	if st.Alongside != "" {
+		v.Lines = append(v.Lines, "At the same time as stage "+st.Alongside+".")
+	}
 	file := files.unique(st.Name)
 	if st.Warmup != nil {
 		v.Lines = append(v.Lines, warmupLine(st.Warmup))

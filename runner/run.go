@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/perfplan/perfplan/plans"
@@ -25,12 +27,13 @@ type Options struct {
 	Loops   int                         // threads of the event loop, 0: chosen
 }
 
-// A run is one plan being carried out. It is used by one goroutine.
+// A run is one plan being carried out. It is used by one goroutine, but for stages that run at the same time.
 type run struct {
 	plan    *plans.Plan
 	opt     Options
 	rec     *result.Result
-	begin   time.Time // rec.Started with the monotonic clock, which the record cannot hold
+	mu      sync.Mutex // for what follows, while stages run at the same time
+	begin   time.Time  // rec.Started with the monotonic clock, which the record cannot hold
 	targets *targets
 	sampler *observe.Sampler
 }
@@ -42,9 +45,7 @@ func Run(ctx context.Context, p *plans.Plan, opt Options) *result.Result {
 	begin := time.Now()
 	r := &run{plan: p, opt: opt, rec: record(ctx, p, opt), begin: begin}
 	r.rec.Started = begin.Round(0) // wall clock alone: what is in memory is what is stored
-	if r.opt.Events == nil {
-		r.opt.Events = func(Event) {}
-	}
+	r.opt.Events = oneAtATime(opt.Events)
 	if err := r.carryOut(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		r.rec.Error = err.Error()
 	}
@@ -59,6 +60,19 @@ func Run(ctx context.Context, p *plans.Plan, opt Options) *result.Result {
 		r.rec.Error = r.plan.Secrets.Redact(err.Error())
 	}
 	return r.rec
+}
+
+// oneAtATime delivers events of stages that run at the same time one after another.
+func oneAtATime(events func(Event)) func(Event) {
+	if events == nil {
+		return func(Event) {}
+	}
+	var mu sync.Mutex
+	return func(e Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		events(e)
+	}
 }
 
 func record(ctx context.Context, p *plans.Plan, opt Options) *result.Result {
@@ -107,27 +121,71 @@ func (r *run) carryOut(ctx context.Context) error {
 	}
 	r.sampler = observe.Start(observe.Config{Processes: r.targets.trees})
 	defer r.sampler.Stop()
-	for i, st := range r.plan.Stages {
+	for i := 0; i < len(r.plan.Stages); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := r.stage(ctx, i, st); err != nil {
+		n := together(r.plan.Stages[i:])
+		if err := r.stages(ctx, i, n); err != nil {
 			return err
 		}
+		i += n
 	}
 	return nil
 }
 
-// stage runs, judges and stores one stage.
-func (r *run) stage(ctx context.Context, i int, st *plans.Stage) error {
+// together is how many of the stages run at the same time as the first of them, with it.
+func together(list []*plans.Stage) int {
+	n := 1
+	for n < len(list) && list[n].Alongside != "" {
+		n++
+	}
+	return n
+}
+
+// stages runs n stages from the i-th on at the same time. Their records stand in the order of the plan.
+func (r *run) stages(ctx context.Context, i, n int) error {
+	before := r.rec.Stages
+	ended := make([]*result.Stage, n)
+	errs := make([]error, n)
+	var all sync.WaitGroup
+	for k := range n {
+		all.Go(func() {
+			errs[k] = r.stage(ctx, i+k, n, func(rec result.Stage) *result.Stage {
+				ended[k] = &rec
+				r.rec.Stages = slices.Clip(before)
+				for _, e := range ended {
+					if e != nil {
+						r.rec.Stages = append(r.rec.Stages, *e)
+					}
+				}
+				return &rec
+			})
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// stage runs, judges and stores the i-th stage, one of n that run at the same time. put brings its record into that of the
+// run.
+func (r *run) stage(ctx context.Context, i, n int, put func(result.Stage) *result.Stage) error {
+	st := r.plan.Stages[i]
+	if st.Delay > 0 {
+		r.opt.Events(Preparing{Doing: "waiting for " + st.Name})
+		select {
+		case <-time.After(st.Delay):
+		case <-ctx.Done():
+		}
+	}
 	r.opt.Events(StageStarted{Index: i, Count: len(r.plan.Stages), Stage: st})
 	r.sampler.Read() // so that the first interval begins with the stage
 	begin := time.Now()
 	rec := result.Stage{
-		Name: st.Name, Kind: st.Work.Kind(), State: result.Complete, StartNS: int64(begin.Sub(r.begin)),
+		Name: st.Name, Kind: st.Work.Kind(), Alongside: st.Alongside, State: result.Complete, StartNS: int64(begin.Sub(r.begin)),
 		SLO: []result.SLO{}, Warnings: []result.Warning{},
 	}
-	err := r.work(ctx, st, &rec)
+	err := r.work(ctx, st, n, &rec)
 	end := time.Now()
 	rec.DurationNS = int64(end.Sub(begin))
 	if err != nil || ctx.Err() != nil || rec.Aborted != "" {
@@ -138,10 +196,13 @@ func (r *run) stage(ctx context.Context, i int, st *plans.Stage) error {
 	if err != nil && rec.Outcome != result.Fail {
 		rec.Reason = err.Error()
 	}
-	r.rec.Stages = append(r.rec.Stages, rec)
+	r.mu.Lock()
+	stored := put(rec)
 	r.rec.Targets = r.targets.records(r.opt.Dir)
-	r.opt.Events(StageFinished{Index: i, Count: len(r.plan.Stages), Stage: &r.rec.Stages[len(r.rec.Stages)-1]})
-	if saveErr := r.save(); saveErr != nil {
+	saveErr := r.save()
+	r.mu.Unlock()
+	r.opt.Events(StageFinished{Index: i, Count: len(r.plan.Stages), Stage: stored})
+	if saveErr != nil {
 		return saveErr
 	}
 	if err != nil {
@@ -150,14 +211,14 @@ func (r *run) stage(ctx context.Context, i int, st *plans.Stage) error {
 	return nil
 }
 
-func (r *run) work(ctx context.Context, st *plans.Stage, rec *result.Stage) error {
+func (r *run) work(ctx context.Context, st *plans.Stage, n int, rec *result.Stage) error {
 	switch w := st.Work.(type) {
 	case *plans.Microbenchmark:
 		return r.microbenchmark(ctx, st, w, rec)
 	case *plans.Warmup:
 		return r.warmup(ctx, st, w, rec)
 	case *plans.Load:
-		return r.load(ctx, st, w, rec)
+		return r.load(ctx, st, w, n, rec)
 	}
 	return fmt.Errorf("stage kind %q is not known here", st.Work.Kind())
 }

@@ -37,8 +37,9 @@ func (r *run) microbenchmark(ctx context.Context, st *plans.Stage, m *plans.Micr
 	return err
 }
 
-func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, rec *result.Stage) error {
+func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, n int, rec *result.Stage) error {
 	cfg := load.Config{
+		Beside:  n - 1,
 		Request: l.Request, MaxInFlight: l.MaxInFlight, AtMax: l.AtMax, Timeout: l.Timeout, TimeoutFrom: l.TimeoutFrom, Timeouts: l.Timeouts, Drain: l.Drain,
 		KeepAlive: l.KeepAlive, RequestsPerConnection: l.RequestsPerConnection, Connections: l.Connections, LimitsNS: verdict.LimitsNS(st.SLOs), TickEvery: time.Second,
 		Watch: slices.ContainsFunc(st.SLOs, func(s plans.SLO) bool { return s.Abort }),

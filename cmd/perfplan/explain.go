@@ -65,13 +65,23 @@ func explain(w io.Writer, p *plans.Plan, g glyphs) {
 	}
 	fmt.Fprintf(w, "hash      %s\n", p.Hash)
 	var sum effort
+	var group effort
 	for _, st := range p.Stages {
-		sum = sum.plus(effortOf(st.Work))
+		own := effortOf(st.Work)
+		own.least, own.most = own.least+st.Delay, own.most+st.Delay
+		if st.Alongside == "" {
+			sum, group = sum.plus(group), own
+			continue
+		}
+		least, most := max(group.least, own.least), max(group.most, own.most)
+		group = group.plus(own)
+		group.least, group.most = least, most
 	}
+	sum = sum.plus(group)
 	fmt.Fprintf(w, "time      %s, and what builds and starts take\n", sum.span())
 	fmt.Fprintf(w, "requests  %s\n", sum.requests())
 	for i, st := range p.Stages {
-		fmt.Fprintf(w, "\n[%d/%d] %s: %s\n", i+1, len(p.Stages), st.Name, st.Work.Kind())
+		fmt.Fprintf(w, "\n[%d/%d] %s: %s\n", i+1, len(p.Stages), st.Name, st.Work.Kind()+when(st))
 		switch work := st.Work.(type) {
 		case *plans.Microbenchmark:
 			explainBench(w, work)
@@ -82,6 +92,18 @@ func explain(w io.Writer, p *plans.Plan, g glyphs) {
 		}
 		explainSLOs(w, st)
 	}
+}
+
+// when says when a stage begins, unless it is when the one before has ended.
+func when(st *plans.Stage) string {
+	text := ""
+	if st.Alongside != "" {
+		text = ", alongside " + st.Alongside
+	}
+	if st.Delay > 0 {
+		text += ", " + length(st.Delay) + " later"
+	}
+	return text
 }
 
 func explainBench(w io.Writer, m *plans.Microbenchmark) {

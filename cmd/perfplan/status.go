@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,8 @@ type status struct {
 
 	done, forks int // of a microbenchmark; forks 0 in other stages
 	size        int // rows of the fork that runs
+
+	others []status // of stages at the same time, those that began first ahead
 }
 
 // A glyphs is the characters that a picture is drawn with.
@@ -50,6 +53,13 @@ func (s status) line(width int, g glyphs) string {
 	if s.doing != "" {
 		return cut(s.doing, width, g)
 	}
+	if len(s.others) > 0 {
+		var all []string
+		for _, one := range append(slices.Clip(s.others), s) {
+			all = append(all, one.head()+" "+strings.Join(one.fields(), g.separator))
+		}
+		return cut(strings.Join(all, " "+g.axis+" "), width, g)
+	}
 	head, fields := s.head(), s.fields()
 	full := head + " " + s.bar(barWidth, g) + " " + strings.Join(fields, g.separator)
 	if columns(full) <= width {
@@ -63,7 +73,11 @@ func (s status) plain() string {
 	if s.doing != "" {
 		return s.doing
 	}
-	return s.head() + ": " + strings.Join(s.fields(), ", ")
+	text := ""
+	for _, one := range s.others {
+		text += one.plain() + "; "
+	}
+	return text + s.head() + ": " + strings.Join(s.fields(), ", ")
 }
 
 func (s status) head() string { return fmt.Sprintf("[%d/%d] %s", s.index+1, s.count, s.name) }
@@ -180,12 +194,20 @@ func cut(s string, width int, g glyphs) string {
 func (s status) apply(e runner.Event) status {
 	switch e := e.(type) {
 	case runner.Preparing:
+		if s.name != "" { // a stage waits for its turn beside another
+			return s
+		}
 		if e.Doing == "ready" {
 			return status{doing: e.Target + " is ready"}
 		}
 		return status{doing: strings.TrimSpace(e.Doing + " " + e.Target)}
 	case runner.StageStarted:
-		s = status{index: e.Index, count: e.Count, name: e.Stage.Name}
+		others := s.others
+		if s.name != "" {
+			s.others = nil
+			others = append(slices.Clip(others), s)
+		}
+		s = status{index: e.Index, count: e.Count, name: e.Stage.Name, others: others}
 		switch w := e.Stage.Work.(type) {
 		case *plans.Load:
 			s.planned = w.Duration()
@@ -195,6 +217,11 @@ func (s status) apply(e runner.Event) status {
 			s.forks = len(w.Sizes) * w.Forks
 		}
 	case runner.LoadProgress:
+		if i := s.other(e.Stage.Name); i >= 0 {
+			s.others = slices.Clone(s.others)
+			s.others[i] = s.others[i].apply(e)
+			return s
+		}
 		s.elapsed, s.planned, s.draining = e.Elapsed, e.Planned, e.Tick.Draining
 		s.failed, s.dropped = e.Tick.Total.Failed, e.Tick.Total.Dropped
 		if span := e.Tick.Length.Seconds(); span > 0 {
@@ -208,14 +235,32 @@ func (s status) apply(e runner.Event) status {
 	case runner.BenchProgress:
 		s.done, s.forks, s.size = e.Done, e.Count, e.Size
 	case runner.StageFinished:
+		if i := s.other(e.Stage.Name); i >= 0 {
+			s.others = slices.Delete(slices.Clone(s.others), i, i+1)
+			return s
+		}
+		if n := len(s.others); n > 0 {
+			last := s.others[n-1]
+			last.others = s.others[:n-1]
+			return last
+		}
 		return status{}
 	}
 	return s
 }
 
+// other is the index of a stage among the others; -1: it is not one of them.
+func (s status) other(name string) int {
+	return slices.IndexFunc(s.others, func(o status) bool { return o.name == name })
+}
+
 // after is the status d later, when nothing else has been heard.
 func (s status) after(d time.Duration) status {
 	s.elapsed += d
+	s.others = slices.Clone(s.others)
+	for i := range s.others {
+		s.others[i].elapsed += d
+	}
 	return s
 }
 

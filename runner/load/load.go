@@ -97,6 +97,7 @@ type Config struct {
 	Engine string        // EngineAuto or "", EngineLoop or EngineGoroutine
 	Pacing string        // of the event loop: PacingAuto or "", PacingExact, PacingTick or PacingPrecise
 	Tick   time.Duration // of PacingTick; 0: chosen by the rate
+	Beside int           // other runs in this process at the same time, for the choice of Loops
 	Loops  int           // threads of the event loop; 0: chosen by the rate and the number of cores
 
 	// Watch puts the counts of segments into ticks.
@@ -242,6 +243,8 @@ func newEngine(cfg Config) (*engine, error) {
 		return nil, fmt.Errorf("load: got %d loops, want 0 to %d", cfg.Loops, MaxLoops)
 	case slices.ContainsFunc(cfg.Windows, func(d time.Duration) bool { return d <= 0 }):
 		return nil, fmt.Errorf("load: got windows of %v, want lengths above 0s", cfg.Windows)
+	case cfg.Beside < 0:
+		return nil, fmt.Errorf("load: got %d runs beside, want 0 or more", cfg.Beside)
 	case cfg.Refresh < 0:
 		return nil, fmt.Errorf("load: got refresh %v, want 0s or more", cfg.Refresh)
 	case cfg.RequestsPerConnection < 0 || cfg.Connections < 0:

@@ -94,7 +94,7 @@ func newLoop(e *engine) (path, string, error) {
 		return nil, why, nil
 	}
 	n := loopsFor(&e.cfg, runtime.NumCPU())
-	enoughTurns(n + 1)
+	enoughTurns(n*(1+e.cfg.Beside) + 1)
 	var err error
 	if e.pace, err = choosePacing(&e.cfg, timeTimer()); err != nil {
 		return nil, "", err

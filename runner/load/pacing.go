@@ -45,7 +45,7 @@ func loopsFor(cfg *Config, cores int) int {
 	if slices.ContainsFunc(cfg.Hosts, func(h Host) bool { return h.TLS != nil }) {
 		each = loopRateTLS
 	}
-	return max(1, min(int(math.Ceil(peakRate(cfg.Schedule)/each)), cores/2, cfg.MaxInFlight, MaxLoops))
+	return max(1, min(int(math.Ceil(peakRate(cfg.Schedule)/each)), cores/2/(1+cfg.Beside), cfg.MaxInFlight, MaxLoops))
 }
 
 // A pacing is a way to wait, as chosen for a run.

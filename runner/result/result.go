@@ -113,6 +113,7 @@ type Stage struct {
 	Outcome        Outcome         `json:"outcome"`
 	Reason         string          `json:"reason"`
 	State          string          `json:"state"`             // complete, partial or skipped
+	Alongside      string          `json:"alongside,omitempty"` // name of the stage at the same time as which it ran
 	Aborted        string          `json:"aborted,omitempty"` // why an SLO ended it before its time
 	StartNS        int64           `json:"start_ns"`          // since Result.Started
 	DurationNS     int64           `json:"duration_ns"`
