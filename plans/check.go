@@ -302,7 +302,7 @@ func (l *loader) checkLoad(it *item, st *Stage, ld *Load, ss []placed) {
 		switch {
 		case s.Unit != Nanoseconds:
 			continue
-		case ld.Timeout > 0 && limit >= ld.longest(m.Request) && m.Clock != Lag:
+		case !s.Baseline.Set && ld.Timeout > 0 && limit >= ld.longest(m.Request) && m.Clock != Lag:
 			l.fault(s.it.fault("limit can never be told: requests end at the timeout of stage "+quote(st.Name), formatDuration(limit),
 				"less than "+formatDuration(ld.longest(m.Request)), "raise timeout or lower the limit"))
 			continue
@@ -310,7 +310,7 @@ func (l *loader) checkLoad(it *item, st *Stage, ld *Load, ss []placed) {
 		if m.Kind == Quantile && s.Window == 0 && m.Status == "" && m.Clock != Connect {
 			l.decidable(s, st, ld)
 		}
-		if s.Op[0] == '<' && m.Clock != Lag && m.Clock != Connect && !warned {
+		if s.Op[0] == '<' && m.Clock != Lag && m.Clock != Connect && !s.Baseline.Set && !warned {
 			warned = l.tooTight(it, ld, s, highest)
 		}
 	}

@@ -477,6 +477,8 @@ type SLO struct {
 	// Window, if not 0, cuts the stage into windows of that length, and the assertion has to hold in a share of them.
 	Window      time.Duration
 	WindowShare float64 // above 0, at most 1
+
+	Baseline Relative // set: the limit is relative to stored runs, Limit is 0
 }
 
 // A Metric names the quantity that an SLO limits.

@@ -328,6 +328,12 @@ func (p *sloParser) end() {
 
 // sane refuses assertions that hold or fail whatever is measured, and equality of what is never equal.
 func (p *sloParser) sane(s *SLO) {
+	if s.Baseline.Set {
+		if s.Window > 0 || s.Abort {
+			p.fail(p.limAt, "windows, or an abort, of what is compared with a baseline", quote(p.text[p.limAt:]), "a limit of its own with them", "")
+		}
+		return
+	}
 	highest := math.Inf(1)
 	switch s.Metric.Kind {
 	case ErrorRate, SuccessRate:

@@ -13,7 +13,7 @@ import (
 func (p *sloParser) limit(s *SLO) {
 	p.blanks()
 	p.limAt = p.at
-	if p.err != nil {
+	if p.err != nil || p.relative(s) {
 		return
 	}
 	switch s.Metric.Kind {
@@ -182,5 +182,5 @@ func (p *sloParser) class(s *SLO) {
 
 // key is what an assertion limits and from which side: two with the same key are one too many.
 func (s SLO) key() string {
-	return fmt.Sprintf("%s %s %s %v", s.Metric, strings.TrimSuffix(s.Op, "="), s.Unit, s.Window)
+	return fmt.Sprintf("%s %s %s %v %v", s.Metric, strings.TrimSuffix(s.Op, "="), s.Unit, s.Window, s.Baseline.Set)
 }

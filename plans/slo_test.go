@@ -54,6 +54,8 @@ func TestParseSLO(t *testing.T) {
 		{"service p99[host=*, status=2xx] < 150ms", "service p99[host=*,status=2xx]", "<", ms(150), Nanoseconds},
 		{"p99[host=[::1]:8080] < 150ms", "p99[host=[::1]:8080]", "<", ms(150), Nanoseconds},
 		{"home: failed[status=503] == 0", "home: failed[status=503]", "==", 0, Count},
+		{"p99 <= baseline + 10% or 2ms", "p99", "<=", 0, Nanoseconds},
+		{"throughput >= baseline - 5%", "throughput", ">=", 0, PerSecond},
 		{"ttfb p99.9 < 50ms", "ttfb p99.9", "<", ms(50), Nanoseconds},
 		{"connect max < 50ms", "connect max", "<", ms(50), Nanoseconds},
 		{"p99 < 150ms for 95% of 10s windows", "p99", "<", ms(150), Nanoseconds},
@@ -102,7 +104,7 @@ func TestParseSLORefuses(t *testing.T) {
 		{"time p50 < 1s", 4}, {"time[1000] p50 < 1s", 4}, {"time[size=0] p50 < 1s", 4}, {"time[size=1e3] p50 < 1s", 4},
 		{"time[size=10] p95 < 1s", 14}, {"time[size=10] < 1s", 14}, {"slope < 5us per column", 12}, {"growth <= linaer", 10},
 		{"growth <= cubic", 10}, {"growth < constant", 9}, {"p99 < 721h", 6}, {"p99 < 150ms for 95% of 10s", 26}, {"p99 < 150ms for 95 of 10s windows", 16}, {"p99[x=1] < 1s", 4}, {"p99[host=a] < 1s", 4},
-		{"p99 <= baseline + 10%", 7}, {"\"p99 < 1s\"", 0}, {"P99 < 1s", 0}, {"p99.1.1 < 1s", 0}, {"p1000000000000000000000000 < 1s", 0},
+		{"p99 <= baseline + 10", 18}, {"p99 <= baseline - 10%", 7}, {"\"p99 < 1s\"", 0}, {"P99 < 1s", 0}, {"p99.1.1 < 1s", 0}, {"p1000000000000000000000000 < 1s", 0},
 	} {
 		s, err := ParseSLO(tt.text)
 		fault, ok := errors.AsType[*SLOError](err)

@@ -267,3 +267,28 @@ func (a answer) sentence() string {
 	}
 	return text
 }
+
+// changed says what assertions that are relative to stored runs came to.
+func changed(r *result.Result) answer {
+	a := answer{Question: "Change from the baseline", Text: "No baseline, nothing compared."}
+	var said []string
+	asked := 0
+	for _, st := range r.Stages {
+		for _, s := range st.SLO {
+			if s.Relative == "" {
+				continue
+			}
+			asked++
+			if s.Value != nil {
+				said = append(said, st.Name+": "+s.Metric+": "+s.Reason)
+			}
+		}
+	}
+	switch {
+	case len(said) > 0:
+		a.Text = strings.Join(said, "; ") + "."
+	case asked > 0:
+		a.Text = "Nothing compared: " + counted(int64(asked), "assertion") + " would need stored runs that can be (run --baseline)."
+	}
+	return a
+}

@@ -22,6 +22,9 @@ func newSLO(s result.SLO, stage, anchor string) sloRow {
 		Value: sloValue(q, s.Value, s.Limit, s.Censored), Limit: strings.TrimSpace(s.Op + " " + q.limit(s.Limit)),
 		Interval: interval(q, s.Interval, s.Metric), Samples: samples(s.Samples), Set: setOf(s), Segment: s.Segment, Reason: s.Reason,
 	}
+	if s.Relative != "" {
+		row.Limit = s.Op + " " + s.Relative
+	}
 	if amongFailed(s, s.Value, s.Outcome, s.Samples) {
 		row.Value = "failed"
 	}
@@ -102,7 +105,9 @@ func interval(q quantity, iv *result.Interval, metric string) cell {
 		return cell{Text: na}
 	}
 	show, sub := q.show, ""
-	if iv.Of != "value" {
+	if iv.Of == "change" {
+		show, sub = percent, "change from the baseline"
+	} else if iv.Of != "value" {
 		show, sub = percent, "over the limit"
 		if p := quantileOf(metric); p >= 0 {
 			sub += "; allowed " + percent(1-p)

@@ -148,7 +148,7 @@ func New(r *result.Result) *Model {
 	}
 	v.Warnings = append(warningsOf(r.Warnings, "", ""), v.Warnings...)
 	v.SLOCount = sloCount(r)
-	v.Answers = []answer{firstFailure(r), bottleneck(r), validity(v.Warnings, r), {Question: "Change from the baseline", Text: "No baseline, nothing compared."}}
+	v.Answers = []answer{firstFailure(r), bottleneck(r), validity(v.Warnings, r), changed(r)}
 	v.Environment, v.Targets = environment(r), targetsTable(r.Targets)
 	v.Command, v.Reproduce, v.Source = command(r), reproduce(r), r.Plan.Source
 	v.Glossary = glossary()

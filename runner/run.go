@@ -17,14 +17,15 @@ import (
 
 // Options say where a run leaves its record and who hears of its progress.
 type Options struct {
-	Dir     string // the run's own folder, see NewRunDir
-	RunID   string
-	Version string                      // of perfplan, for the record
-	Env     func(string) (string, bool) // looks up an environment variable
-	Events  func(Event)                 // may be nil
-	Engine  string                      // of load stages: one of load's names, "" is load.EngineAuto
-	Pacing  string                      // of the event loop: one of load's names, "" is load.PacingAuto
-	Loops   int                         // threads of the event loop, 0: chosen
+	Dir       string // the run's own folder, see NewRunDir
+	RunID     string
+	Version   string                      // of perfplan, for the record
+	Env       func(string) (string, bool) // looks up an environment variable
+	Events    func(Event)                 // may be nil
+	Engine    string                      // of load stages: one of load's names, "" is load.EngineAuto
+	Pacing    string                      // of the event loop: one of load's names, "" is load.PacingAuto
+	Baselines []*result.Result            // stored runs that SLOs may be relative to
+	Loops     int                         // threads of the event loop, 0: chosen
 }
 
 // A run is one plan being carried out. It is used by one goroutine, but for stages that run at the same time.
@@ -192,7 +193,7 @@ func (r *run) stage(ctx context.Context, i, n int, put func(result.Stage) *resul
 		rec.State = result.Partial
 	}
 	rec.Observation = r.sampler.Between(begin, end)
-	verdict.Stage(st, &rec)
+	verdict.StageAgainst(st, &rec, r.baselines(st.Name))
 	if err != nil && rec.Outcome != result.Fail {
 		rec.Reason = err.Error()
 	}
@@ -209,6 +210,24 @@ func (r *run) stage(ctx context.Context, i, n int, put func(result.Stage) *resul
 		return fmt.Errorf("stage %s: %w", st.Name, err)
 	}
 	return nil
+}
+
+// baselines are the stored runs of a stage that this one can be compared with.
+func (r *run) baselines(stage string) (b verdict.Baselines) {
+	for _, base := range r.opt.Baselines {
+		i := slices.IndexFunc(base.Stages, func(s result.Stage) bool { return s.Name == stage })
+		switch own, other := r.rec.Environment.Fingerprint, base.Environment.Fingerprint; {
+		case base.Plan.Hash != r.plan.Hash:
+			b.Unlike = append(b.Unlike, fmt.Sprintf("run %s is of another plan, or of this one before it changed", base.RunID))
+		case own != other:
+			b.Unlike = append(b.Unlike, fmt.Sprintf("run %s was made on another kind of machine (%s, %d cores)", base.RunID, base.Environment.CPUModel, base.Environment.Cores))
+		case i < 0 || base.Stages[i].State != result.Complete:
+			b.Unlike = append(b.Unlike, fmt.Sprintf("run %s has no whole stage %s", base.RunID, stage))
+		default:
+			b.Stages = append(b.Stages, &base.Stages[i])
+		}
+	}
+	return b
 }
 
 func (r *run) work(ctx context.Context, st *plans.Stage, n int, rec *result.Stage) error {

@@ -26,10 +26,11 @@ type runFlags struct {
 	quiet bool
 	json  bool
 
-	engine string
-	pacing string
-	loops  int
-	plan   plans.Options
+	engine    string
+	pacing    string
+	loops     int
+	baselines []string
+	plan      plans.Options
 }
 
 func runCommand(c *console) *cobra.Command {
@@ -75,6 +76,7 @@ could not be carried out, 5 inconclusive, 130 interrupted.`,
 	cmd.Flags().StringVar(&f.out, "out", "perfplan-out", "`folder` for results; the run makes its own folder in it")
 	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
 	cmd.Flags().StringVar(&f.engine, "engine", load.EngineAuto, "load engine: auto, loop (Linux) or goroutine (`NAME`)")
+	cmd.Flags().StringArrayVar(&f.baselines, "baseline", nil, "stored run that assertions like p99 <= baseline + 10% are about: its result.json or folder (`PATH`); several times for several")
 	cmd.Flags().IntVar(&f.loops, "loops", 0, "threads of the event loop; 0: chosen (`N`)")
 	cmd.Flags().StringVar(&f.pacing, "pacing", load.PacingAuto, "event loop: auto, exact, tick or precise (`NAME`)")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON in place of the summary")
@@ -84,6 +86,10 @@ could not be carried out, 5 inconclusive, 130 interrupted.`,
 // run carries out the plan at path. Its error holds the exit code.
 func (c *console) run(ctx context.Context, path string, f runFlags) error {
 	p, err := c.mustLoad(path, f.plan)
+	if err != nil {
+		return err
+	}
+	baselines, err := readBaselines(f.baselines)
 	if err != nil {
 		return err
 	}
@@ -100,7 +106,7 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 		show.say(fmt.Sprintf("perfplan: %s: stopping in order, the report follows (once more: stop at once)", sig))
 	})
 	defer release()
-	r := c.carryOut(ctx, p, sweeper, runner.Options{Dir: dir, RunID: id, Version: thisBuild().Version, Env: c.lookup, Events: show.event, Engine: f.engine, Pacing: f.pacing, Loops: f.loops})
+	r := c.carryOut(ctx, p, sweeper, runner.Options{Dir: dir, RunID: id, Version: thisBuild().Version, Env: c.lookup, Events: show.event, Engine: f.engine, Pacing: f.pacing, Loops: f.loops, Baselines: baselines})
 	show.end()
 	if r.Error != "" {
 		c.warnf("%s", r.Error)
@@ -117,6 +123,46 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 		}
 	}
 	return exit(*r.ExitCode)
+}
+
+// readBaselines reads stored runs. One that failed, or that says nothing for sure, is none.
+func readBaselines(paths []string) (all []*result.Result, err error) {
+	seen := map[string]string{}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			path = filepath.Join(path, "result.json")
+		}
+		r, err := result.Read(path)
+		switch {
+		case err != nil:
+			return nil, fail(exitUsage, "--baseline: %w", err)
+		case !passed(r):
+			return nil, fail(exitUsage, "--baseline: %s: got a run that is %s, want one that passed", path, r.Outcome)
+		case seen[r.RunID] != "":
+			return nil, fail(exitUsage, "--baseline: %s is the same run as %s", path, seen[r.RunID])
+		}
+		seen[r.RunID] = path
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// passed tells whether all is well with a run but what its plan compares with a baseline: it may be the first.
+func passed(r *result.Result) bool {
+	for _, st := range r.Stages {
+		if st.State != result.Complete {
+			return false
+		}
+		other := slices.ContainsFunc(st.SLO, func(s result.SLO) bool {
+			return !s.Warn && s.Outcome != result.Pass && (s.Relative == "" || s.Outcome == result.Fail)
+		})
+		invalid := slices.ContainsFunc(st.Warnings, func(w result.Warning) bool { return w.Severity == result.Invalid })
+		if other || invalid {
+			return false
+		}
+	}
+	first := func(s result.SLO) bool { return s.Relative != "" }
+	return r.Outcome == result.Pass || r.Error == "" && !r.Interrupted && slices.ContainsFunc(r.Stages, func(st result.Stage) bool { return slices.ContainsFunc(st.SLO, first) })
 }
 
 // carryOut runs p. Whatever its commands have left behind is gone in the end.

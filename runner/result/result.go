@@ -112,10 +112,10 @@ type Stage struct {
 	Kind           string          `json:"kind"` // microbenchmark, warmup or load
 	Outcome        Outcome         `json:"outcome"`
 	Reason         string          `json:"reason"`
-	State          string          `json:"state"`             // complete, partial or skipped
+	State          string          `json:"state"`               // complete, partial or skipped
 	Alongside      string          `json:"alongside,omitempty"` // name of the stage at the same time as which it ran
-	Aborted        string          `json:"aborted,omitempty"` // why an SLO ended it before its time
-	StartNS        int64           `json:"start_ns"`          // since Result.Started
+	Aborted        string          `json:"aborted,omitempty"`   // why an SLO ended it before its time
+	StartNS        int64           `json:"start_ns"`            // since Result.Started
 	DurationNS     int64           `json:"duration_ns"`
 	SLO            []SLO           `json:"slo"`
 	Microbenchmark *Microbenchmark `json:"microbenchmark,omitempty"`
@@ -138,8 +138,9 @@ type SLO struct {
 	Metric   string       `json:"metric"` // "p99", "service p50", "error_rate", "cpu(predictor)", "time[size=1000] p50"
 	Op       string       `json:"op"`
 	Limit    float64      `json:"limit"`
-	Unit     string       `json:"unit"`           // ns, share, per_s, count, bytes, ns_per_row, class
-	Warn     bool         `json:"warn,omitempty"` // it decides nothing
+	Unit     string       `json:"unit"`               // ns, share, per_s, count, bytes, ns_per_row, class
+	Warn     bool         `json:"warn,omitempty"`     // it decides nothing
+	Relative string       `json:"relative,omitempty"` // "baseline + 10%": the limit is relative to stored runs, Limit is 0
 	Outcome  Outcome      `json:"outcome"`
 	State    string       `json:"state"`              // passed, failed, inconclusive or no_data
 	Value    *float64     `json:"value"`              // null: no data

@@ -14,7 +14,7 @@ import (
 func LimitsNS(slos []plans.SLO) []int64 {
 	var limits []int64
 	for _, s := range slos {
-		if s.Metric.Kind == plans.Quantile || s.Metric.Kind == plans.Max {
+		if (s.Metric.Kind == plans.Quantile || s.Metric.Kind == plans.Max) && !s.Baseline.Set {
 			limits = append(limits, limitNS(s))
 		}
 	}
@@ -32,13 +32,16 @@ func limitNS(s plans.SLO) int64 {
 
 // Stage decides the SLOs of a stage that has run and sets st.SLO, st.Warnings (adding to them), st.Outcome and
 // st.Reason. Outcomes of a stage that is not complete are at best inconclusive.
-func Stage(ps *plans.Stage, st *result.Stage) {
+func Stage(ps *plans.Stage, st *result.Stage) { StageAgainst(ps, st, Baselines{}) }
+
+// StageAgainst is Stage with stored runs for the SLOs that are relative to them.
+func StageAgainst(ps *plans.Stage, st *result.Stage, b Baselines) {
 	if st.Load != nil {
 		st.Warnings = append(st.Warnings, audit(st.Load, ps.SLOs)...)
 	}
 	st.SLO = make([]result.SLO, 0, len(ps.SLOs))
 	for _, s := range ps.SLOs {
-		st.SLO = append(st.SLO, decide(s, st))
+		st.SLO = append(st.SLO, decide(s, st, b))
 	}
 	for i := range st.SLO {
 		doubt(ps.SLOs[i], &st.SLO[i], st)
@@ -46,10 +49,16 @@ func Stage(ps *plans.Stage, st *result.Stage) {
 	st.Outcome, st.Reason = stageOutcome(st)
 }
 
-func decide(s plans.SLO, st *result.Stage) result.SLO {
+func decide(s plans.SLO, st *result.Stage, b Baselines) result.SLO {
 	out := result.SLO{Text: s.Text, Metric: s.Metric.String(), Op: s.Op, Limit: s.Limit, Unit: string(s.Unit), Warn: s.Warn}
 	var parts []result.SLOSegment
+	if s.Baseline.Set {
+		parts = against(s, st, b, &out)
+	}
 	for _, n := range narrowed(s.Metric, st.Load) {
+		if s.Baseline.Set {
+			break
+		}
 		own := weigh(s, n.load, st, &out)
 		if len(own) == 0 && n.name != "" { // one of several: the others must not hide it
 			own = []result.SLOSegment{noData("the stage measured nothing that this can be decided by")}
