@@ -20,8 +20,6 @@ var (
 	orWord       = regexp.MustCompile(`^[ \t]+or[ \t]+`)
 )
 
-const wantRelative = "baseline + 10%, baseline - 5% or baseline + 10% or 2ms"
-
 // relative reads "baseline + 10% or 2ms", if that stands there.
 func (p *sloParser) relative(s *SLO) bool {
 	at := p.at
