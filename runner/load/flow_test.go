@@ -242,7 +242,7 @@ func TestFlowUnfinished(t *testing.T) {
 	step := plans.Step{Request: get(s)}
 	slow := plans.Step{Request: step.Request, Think: plans.Pause{Least: time.Minute, Most: time.Minute}}
 	cfg := flows(t, &plans.Flow{Name: "f", Steps: []plans.Step{step, slow}}, hold(50, ms(200)))
-	cfg.Drain = 100 * time.Millisecond
+	cfg.Drain = 2 * time.Second
 	l := run(t, cfg, s)
 	wantCounts(t, l, 10, 0, 0, 0)
 	if f := l.Flows[0]; f.Unfinished != 10 || f.Response.CensoredFromNS == nil || l.Series[len(l.Series)-1].InFlight != 10 {
