@@ -100,7 +100,7 @@ func (l *loader) keptVars(it *item) *item {
 // writeValue writes what stands behind a key or a dash.
 func (w *planWriter) writeValue(it *item, indent string) {
 	switch {
-	case it.shape.scalar == commandScalar || it.shape.scalar == startScalar:
+	case it.shape.scalar == commandScalar || it.shape.scalar == startScalar || it.shape.scalar == gridCommand:
 		w.WriteString(" [")
 		for i, words := range it.commandWords() {
 			if i > 0 {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -172,7 +173,7 @@ func (l *loader) planWide(wide, own []placed) []placed {
 // metricsOf are the words for the metrics of a kind of stage, for messages.
 var metricsOf = map[string]string{
 	"load":           "p99, max, mean, error_rate, success, failed, dropped, throughput, cpu(…) or rss(…)",
-	"microbenchmark": "time[size=…] p50, slope, growth or alloc_bytes",
+	"microbenchmark": "time[size=…] p50, slope, growth, alloc_bytes or instructions",
 }
 
 // applies reports whether a stage has the metric; for st nil, whether every load stage has it.
@@ -184,7 +185,7 @@ func (l *loader) applies(e *item, m Metric, st *Stage, p *Plan) bool {
 		}
 		kind = st.Work.Kind()
 	}
-	bench := slices.Contains([]MetricKind{Time, Slope, Growth, AllocBytes}, m.Kind)
+	bench := m.Kind.ofBench()
 	switch {
 	case kind == "warmup":
 		l.fault(e.fault("assertion on a warm-up, whose times are thrown away", e.quoted(), "", "put it on a load stage"))
@@ -203,13 +204,8 @@ func (l *loader) applies(e *item, m Metric, st *Stage, p *Plan) bool {
 	switch m.Kind {
 	case CPU, RSS:
 		return l.observed(e, m, p)
-	case Time:
-		return l.sized(e, m, st.Work.(*Microbenchmark))
-	case Slope, Growth:
-		if b := st.Work.(*Microbenchmark); len(b.Sizes) > 0 && len(b.Sizes) < fitSizes {
-			l.fault(e.fault("a fit over so few sizes cannot tell", strconv.Itoa(len(b.Sizes)), fmt.Sprintf("at least %d sizes", fitSizes), "add sizes to the stage"))
-			return false
-		}
+	case Time, AllocBytes, Instructions, Slope, Growth:
+		return l.inGrid(e, m, st.Work.(*Microbenchmark))
 	}
 	return true
 }
@@ -271,14 +267,56 @@ func (l *loader) observed(e *item, m Metric, p *Plan) bool {
 	return false
 }
 
-// sized checks that a microbenchmark measures the size of a time metric.
-func (l *loader) sized(e *item, m Metric, b *Microbenchmark) bool {
-	if len(b.Sizes) == 0 || slices.Contains(b.Sizes, m.Size) {
-		return len(b.Sizes) > 0
+// inGrid checks that a microbenchmark measures what a metric is about. What is in results, nobody knows before.
+func (l *loader) inGrid(e *item, m Metric, b *Microbenchmark) bool {
+	switch {
+	case b.Subject.Kind == SubjectResults:
+		return true
+	case b.unknown || b.Subject.Kind == SubjectProtocol && len(b.Sizes) == 0:
+		return false
 	}
-	near := slices.MinFunc(b.Sizes, func(x, y int) int { return distance(x, m.Size) - distance(y, m.Size) })
-	l.fault(e.fault("the stage does not measure this size", strconv.Itoa(m.Size), "one of its sizes", fmt.Sprintf("the nearest is %d", near)))
-	return false
+	for set := range strings.SplitSeq(m.Settings, ",") {
+		name, value, ok := strings.Cut(set, "=")
+		if !ok {
+			continue
+		}
+		var names []string
+		for _, p := range b.Parameters {
+			names = append(names, p.Name)
+		}
+		i := slices.Index(names, name)
+		switch {
+		case i < 0:
+			l.fault(e.fault("the stage has no such parameter", quote(name), orNothing(names), didYouMean(name, names)))
+			return false
+		case !slices.Contains(b.Parameters[i].Values, value):
+			l.fault(e.fault("the stage does not measure this value of "+name, quote(value), orNothing(b.Parameters[i].Values), didYouMean(value, b.Parameters[i].Values)))
+			return false
+		}
+	}
+	switch {
+	case m.Kind == Slope || m.Kind == Growth:
+		if n := len(b.Sizes); n < fitSizes {
+			l.fault(e.fault("a fit over so few sizes cannot tell", strconv.Itoa(n), fmt.Sprintf("at least %d sizes", fitSizes), "add sizes to the stage"))
+			return false
+		}
+	case m.Size > 0 && len(b.Sizes) == 0:
+		l.fault(e.fault("the stage has no sizes", strconv.Itoa(m.Size), m.Kind.bare()+" without a size", ""))
+		return false
+	case m.Size > 0 && !slices.Contains(b.Sizes, m.Size):
+		near := slices.MinFunc(b.Sizes, func(x, y int) int { return distance(x, m.Size) - distance(y, m.Size) })
+		l.fault(e.fault("the stage does not measure this size", strconv.Itoa(m.Size), "one of its sizes", fmt.Sprintf("the nearest is %d", near)))
+		return false
+	}
+	return true
+}
+
+// bare is how a quantity of a microbenchmark is written without brackets.
+func (k MetricKind) bare() string {
+	if k == Time {
+		return "time p50"
+	}
+	return string(k)
 }
 
 func distance(a, b int) int { return max(a-b, b-a) }
@@ -385,10 +423,10 @@ func (l *loader) checkTimes(it *item, st *Stage, m *Microbenchmark, ss []placed)
 		l.fault(t.fault("samples last longer than the subject may take for an answer", t.quoted(), "less than "+formatDuration(m.Timeout), "raise timeout or lower min_time"))
 	}
 	for _, s := range ss {
-		if s.Metric.Kind != Time {
+		if s.Metric.Kind != Time || m.Subject.Kind == SubjectResults {
 			continue
 		}
-		if limit := time.Duration(s.Limit); m.Timeout > 0 && limit >= m.Timeout {
+		if limit := time.Duration(s.Limit); m.Timeout > 0 && limit >= m.Timeout && !s.Baseline.Set {
 			l.fault(s.it.fault("limit can never be told: the subject has to answer within the timeout", formatDuration(limit),
 				"less than "+formatDuration(m.Timeout), "raise timeout or lower the limit"))
 			continue

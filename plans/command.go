@@ -27,6 +27,9 @@ func (l *loader) readCommand(it *item) *item {
 	if it.shape.scalar == startScalar {
 		inner = wordScalar
 	}
+	if it.shape.scalar == gridCommand {
+		inner = gridScalar
+	}
 	ok := true
 	for _, w := range ws {
 		ps, good := l.expand(w.text, w.at, it.node, it.path, inner)
@@ -134,7 +137,7 @@ func quotedPart(b *strings.Builder, text string) (int, bool) {
 func (l *loader) command(it *item, dir, address string) Command {
 	c := Command{Text: strings.TrimSpace(it.node.Value), Dir: dir}
 	for _, w := range it.commandWords() {
-		c.Args = append(c.Args, atAddress(w, address))
+		c.Args = append(c.Args, fill(w, func(string) string { return address }))
 	}
 	if it.form == listForm {
 		var written []string
@@ -154,11 +157,12 @@ func wordText(n *yaml.Node) string {
 	return n.Value
 }
 
-func atAddress(ps []piece, address string) string {
+// fill is the text with what its holes stand for.
+func fill(ps []piece, value func(hole string) string) string {
 	var b strings.Builder
 	for _, p := range ps {
-		if p.address {
-			b.WriteString(address)
+		if p.hole != "" {
+			b.WriteString(value(p.hole))
 		}
 		b.WriteString(p.text)
 	}
@@ -177,7 +181,7 @@ func (it *item) commandWords() [][]piece {
 // usesAddress reports whether a command's text holds ${address}.
 func usesAddress(it *item) bool {
 	return slices.ContainsFunc(it.commandWords(), func(w []piece) bool {
-		return slices.ContainsFunc(w, func(p piece) bool { return p.address })
+		return slices.ContainsFunc(w, func(p piece) bool { return p.hole == "address" })
 	})
 }
 

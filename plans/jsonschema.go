@@ -196,7 +196,7 @@ const documents = "https://github.com/perfplan/perfplan/blob/main/docs/"
 
 // summary is what a key means, with its default. Its links lead somewhere wherever it is shown.
 func (k key) summary() string {
-	doc := strings.NewReplacer("](#", "]("+documents+"plan-reference.md#", "](slo.md", "]("+documents+"slo.md").Replace(k.doc)
+	doc := strings.NewReplacer("](#", "]("+documents+"plan-reference.md#", "](slo.md", "]("+documents+"slo.md", "](subject-protocol.md", "]("+documents+"subject-protocol.md").Replace(k.doc)
 	switch {
 	case k.told != "":
 		return doc + " Default: " + k.told + "."

@@ -42,7 +42,10 @@ func (s *Stage) Duration() (least, most time.Duration) {
 	case *Load:
 		least, most = w.Duration(), w.Duration()+w.Drain
 	case *Microbenchmark:
-		runs, samples := float64(len(w.Sizes)*w.Forks), float64(w.Samples)
+		runs, samples := float64(len(w.Cells())*w.Forks), float64(w.Samples)
+		if w.Subject.Kind == SubjectResults {
+			break
+		}
 		least = times(runs*samples, w.MinTime)
 		most = saturated(float64(times(runs, w.Warmup.AtMost)) + float64(times(runs*(samples+1), max(w.Timeout, w.MinTime))))
 		if !w.Warmup.Steady {

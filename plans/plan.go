@@ -255,18 +255,61 @@ func (*Warmup) Kind() string { return "warmup" }
 // Kind is the word for the stage's work in plans, results and reports.
 func (*Load) Kind() string { return "load" }
 
-// A Microbenchmark times a subject (a command that speaks the subject protocol) over a list of sizes.
+// A Microbenchmark times a subject over a grid: every size with every value of every parameter.
 type Microbenchmark struct {
-	Build     *Command // nil: nothing to build
-	Subject   Command
-	Sizes     []int         // ascending, unique, at least one
-	Forks     int           // fresh processes per size
-	Samples   int           // measured samples per fork and size
-	MinTime   time.Duration // least measured time of one sample
-	Warmup    Until
-	Timeout   time.Duration // longest time to wait for one answer of the subject
-	Reference *Reference    // nil: none
-	Seed      uint64        // order of the forks
+	Build      *Command // nil: nothing to build
+	Subject    Subject
+	Sizes      []int         // ascending, unique; nil: the subject has none, or its results say which
+	Parameters []Parameter   // in the order of the plan
+	Forks      int           // fresh processes per cell of the grid
+	Samples    int           // measured samples per fork
+	MinTime    time.Duration // least measured time of one sample; 0: each is one iteration
+	Warmup     Until
+	Timeout    time.Duration // longest time to wait for one answer of the subject
+	Reference  *Reference    // nil: none
+	Seed       uint64        // order of the forks
+
+	unknown bool // parts of the grid could not be read
+}
+
+// SubjectKind is how a subject is measured.
+type SubjectKind string
+
+// The kinds of subjects.
+const (
+	SubjectProtocol SubjectKind = "command" // a command that speaks the subject protocol
+	SubjectGo       SubjectKind = "go"      // a benchmark of a Go package
+	SubjectTime     SubjectKind = "time"    // a command, timed whole
+	SubjectResults  SubjectKind = "results" // what another tool has measured
+)
+
+// A Subject is what a microbenchmark times. Command.Dir is always set.
+type Subject struct {
+	Kind      SubjectKind
+	Command   Command // of SubjectProtocol and SubjectTime: Args as for a cell without values, see At; else only Text and Dir
+	Shell     bool    // SubjectTime: Args are sh, -c and a text, and the time of an empty shell is taken off
+	Package   string  // SubjectGo: as go test takes it, relative to Command.Dir
+	Benchmark string  // SubjectGo: its name, sub-benchmarks behind slashes; SubjectResults: name of the benchmark, "" for all
+	File      string  // SubjectResults: absolute path
+	Format    string  // SubjectResults: of which tool; "" is found out
+
+	words     [][]piece // of Args
+	benchmark []piece
+}
+
+// A Parameter is one dimension of a microbenchmark's grid besides the size.
+type Parameter struct {
+	Name   string
+	Values []string // at least one
+}
+
+// A Setting is the value of a parameter.
+type Setting struct{ Name, Value string }
+
+// A Cell is a place in a microbenchmark's grid.
+type Cell struct {
+	Size     int       // 0: none
+	Settings []Setting // in the order of the plan's parameters
 }
 
 // Until says when a warm-up ends: after a fixed time, or when the series is steady, at the latest after AtMost.
@@ -490,7 +533,8 @@ type Metric struct {
 	Target   string  // for CPU and RSS: a target's name
 	Request  string  // of a load stage's metric: only of this request or flow; "": of all
 	Scope            // of a load stage's metric
-	Size     int     // for Time
+	Size     int     // for Time, AllocBytes and Instructions; 0: each size
+	Settings string  // for metrics of microbenchmarks: "algorithm=quick,threads=2", by name; what is left out may be any
 }
 
 // A Scope narrows a metric of a load stage. "" is no bound.
@@ -505,21 +549,22 @@ type MetricKind string
 
 // The quantities an SLO can limit.
 const (
-	Quantile    MetricKind = "quantile"    // of Clock, over all offered requests; failed ones count as over the limit
-	Mean        MetricKind = "mean"        // of Clock, of completed requests and timeouts
-	Min         MetricKind = "min"         // of Clock
-	Max         MetricKind = "max"         // of Clock; failed ones count as over the limit
-	ErrorRate   MetricKind = "error_rate"  // (failed + dropped + unfinished) / offered
-	SuccessRate MetricKind = "success"     // completed / offered
-	Failed      MetricKind = "failed"      // failed + unfinished, a count
-	Dropped     MetricKind = "dropped"     // a count
-	Throughput  MetricKind = "throughput"  // completed per second, or as a share of offered when the limit is in %
-	CPU         MetricKind = "cpu"         // mean of a target's process tree, 1 = one core busy
-	RSS         MetricKind = "rss"         // maximum of a target's process tree, bytes
-	Time        MetricKind = "time"        // of one microbenchmark iteration at Size
-	Slope       MetricKind = "slope"       // of the linear fit over sizes, ns per row
-	Growth      MetricKind = "growth"      // class of the growth over sizes; Limit is its index in GrowthClasses
-	AllocBytes  MetricKind = "alloc_bytes" // allocated bytes per iteration, the largest over sizes
+	Quantile     MetricKind = "quantile"     // of Clock, over all offered requests; failed ones count as over the limit
+	Mean         MetricKind = "mean"         // of Clock, of completed requests and timeouts
+	Min          MetricKind = "min"          // of Clock
+	Max          MetricKind = "max"          // of Clock; failed ones count as over the limit
+	ErrorRate    MetricKind = "error_rate"   // (failed + dropped + unfinished) / offered
+	SuccessRate  MetricKind = "success"      // completed / offered
+	Failed       MetricKind = "failed"       // failed + unfinished, a count
+	Dropped      MetricKind = "dropped"      // a count
+	Throughput   MetricKind = "throughput"   // completed per second, or as a share of offered when the limit is in %
+	CPU          MetricKind = "cpu"          // mean of a target's process tree, 1 = one core busy
+	RSS          MetricKind = "rss"          // maximum of a target's process tree, bytes
+	Time         MetricKind = "time"         // of one microbenchmark iteration
+	Slope        MetricKind = "slope"        // of the linear fit over sizes, ns per row
+	Growth       MetricKind = "growth"       // class of the growth over sizes; Limit is its index in GrowthClasses
+	AllocBytes   MetricKind = "alloc_bytes"  // allocated bytes per iteration
+	Instructions MetricKind = "instructions" // of the processor per iteration, in user space
 )
 
 // GrowthClasses in ascending order, as SLOs and results name them.

@@ -155,7 +155,7 @@ stages:
 		"start 0": {target.Start[0], []string{"./x", "--listen=127.0.0.1:8080", "--a  'b"}},
 		"start 1": {target.Start[1], []string{"./x", "--listen=[::1]:8081", "--a  'b"}},
 		"list":    {*bench.Build, []string{"a b", "", "$x"}},
-		"subject": {bench.Subject, []string{"./x", "bench"}},
+		"subject": {bench.Subject.Command, []string{"./x", "bench"}},
 	} {
 		if !reflect.DeepEqual(tt.got.Args, tt.want) || tt.got.Dir != dir || tt.got.Text == "" {
 			t.Errorf("%s: %q in %s (%q), want %q", name, tt.got.Args, tt.got.Dir, tt.got.Text, tt.want)

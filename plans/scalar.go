@@ -16,7 +16,7 @@ import (
 // readScalar looks up the variables of a scalar and reads its value.
 func (l *loader) readScalar(it *item) *item {
 	k := it.shape.scalar
-	if k == commandScalar || k == startScalar {
+	if k == commandScalar || k == startScalar || k == gridCommand {
 		return l.readCommand(it)
 	}
 	ps, ok := l.expand(it.node.Value, 0, it.node, it.path, k)

@@ -28,7 +28,7 @@ var (
 	slosShape = &shape{noun: "a list of assertions like p99 < 150ms", some: true,
 		list: &shape{noun: "an assertion like p99 < 150ms", scalar: textScalar, open: true, names: freeNames, some: true,
 			like: []string{"p99 < 150ms", "error_rate < 0.1%", "throughput >= 99%", "max < 1s", "service p99 < 100ms", "cpu(shop) < 80%",
-				"rss(shop) < 500MiB", "time[size=1000] p50 < 20ms", "growth <= linear"},
+				"rss(shop) < 500MiB", "time[size=1000] p50 < 20ms", "time p50 <= baseline + 10%", "growth <= linear"},
 			each: &shape{noun: "an assertion like p99 < 150ms", scalar: textScalar, open: true}}}
 )
 
@@ -221,18 +221,19 @@ var stagesShape = &shape{noun: "a list of stages", some: true, list: &shape{noun
 
 var benchShape = &shape{noun: "a microbenchmark", keys: []key{
 	{name: "build", shape: commandShape, example: "make subject", doc: "Command that is run once before the stage, in the subject's folder."},
-	{name: "subject", required: true, example: "{command: ./subject}", doc: "The program that is timed. It speaks the subject protocol on standard input and output.",
-		shape: &shape{noun: "a map with command", keys: []key{
-			{name: "command", required: true, shape: commandShape, example: "bin/shop bench", doc: "How the subject is started."},
-			{name: "dir", shape: folderShape, told: "the plan's folder", example: "..", doc: "Folder in which it runs."},
-		}}},
-	{name: "sizes", required: true, example: "{from: 1000, to: 10000, step: 1000}", doc: "Sizes of the input, ascending.",
-		shape: &shape{noun: "a list of whole numbers, or {from, to, step}", some: true, list: sizeShape, keys: []key{
+	{name: "subject", required: true, shape: subjectShape, example: "{command: ./subject}", doc: "What is timed. See [Subjects](#subjects)."},
+	{name: "sizes", told: "none, or those in the results", example: "{from: 1000, to: 10000, step: 1000}", doc: "Sizes of the input, ascending: a list, a range in equal steps, or one in which each is `times` the one before. A subject with `command` needs them; the others have them as `${size}`.",
+		shape: &shape{noun: "a list of whole numbers, {from, to, step} or {from, to, times}", some: true, list: sizeShape, keys: []key{
 			{name: "from", required: true, shape: sizeShape, example: "1000", doc: "Smallest size."},
 			{name: "to", required: true, shape: sizeShape, example: "10000", doc: "Largest size."},
-			{name: "step", required: true, shape: sizeShape, example: "1000", doc: "Distance of two sizes."},
+			{name: "step", told: "`times` is given", shape: sizeShape, example: "1000", aka: []string{"by"}, doc: "Distance of two sizes."},
+			{name: "times", told: "`step` is given", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=2,lte=1000000000"}, example: "10", aka: []string{"factor", "multiply"}, doc: "Ratio of two sizes."},
 		}}},
-	{name: "forks", def: "3", example: "5", doc: "Fresh processes per size.", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000"}},
+	{name: "parameters", told: "none", example: "{algorithm: [quick, heap], threads: [1, 2]}", aka: []string{"params", "parameter", "args", "matrix"},
+		doc: "Further dimensions of the grid: every size is measured with every value of every parameter. Subjects get them in `setup`, or as `${name}` in the texts of `go` and `time`.",
+		shape: &shape{noun: "a map of names to lists of values", names: varNames, some: true,
+			each: &shape{noun: "a list of values", some: true, list: &shape{noun: "a value without blanks", scalar: textScalar, rule: "min=1,max=100", open: true}}}},
+	{name: "forks", def: "3", example: "5", doc: "Fresh processes per size; of `time`, groups of runs.", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000"}},
 	{name: "samples", def: "12", example: "36", doc: "Samples per fork and size.", shape: &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=100000"}},
 	{name: "min_time", def: "20ms", shape: durationShape, example: "5ms", doc: "Least measured time of a sample; short work is repeated until it lasts so long."},
 	{name: "warmup", def: "auto", example: "2s", doc: "`auto` runs until the times are steady, at most 5s; `none` and a duration are what they say.",
@@ -246,6 +247,29 @@ var benchShape = &shape{noun: "a microbenchmark", keys: []key{
 			{name: "points", required: true, example: "{1000: 23.57ms, 2000: 44.48ms}", doc: "Time at each size.",
 				shape: &shape{noun: "a map of sizes to durations", each: durationShape, names: numberNames, some: true}},
 		}}},
+}}
+
+// subjectShape says what a microbenchmark times.
+var subjectShape = &shape{noun: "a map with command, go, time, shell or results", one: []string{"command", "go", "time", "shell", "results"}, keys: []key{
+	{name: "command", shape: commandShape, example: "bin/shop bench", doc: "A program that speaks the subject protocol on standard input and output. See [subject-protocol.md](subject-protocol.md)."},
+	{name: "go", example: "{package: ./shop, benchmark: \"BenchmarkSort/size=${size}\"}", doc: "A benchmark of a Go package, which is built once and run with the loop of Go's own `testing`. Needs Go.",
+		shape: &shape{noun: "a map with package and benchmark", keys: []key{
+			{name: "package", required: true, shape: &shape{noun: "a Go package like ./shop", scalar: textScalar, rule: "min=1", open: true}, example: "./shop", aka: []string{"pkg"}, doc: "The package, as `go test` takes it in `dir`."},
+			{name: "benchmark", required: true, shape: &shape{noun: "the name of a benchmark", scalar: gridScalar, rule: "min=1"}, example: "\"BenchmarkSort/size=${size}\"", aka: []string{"bench", "name"},
+				doc: "Its name, with that of a sub-benchmark behind a slash. `${size}` and `${name}` of a parameter stand in it for the values of the grid."},
+		}}},
+	{name: "time", shape: &shape{noun: "a command like sort data.txt, or a list of its words", scalar: gridCommand, list: &shape{noun: "text", scalar: gridScalar}, some: true},
+		example: "./import --rows ${size}", aka: []string{"run", "exec"}, doc: "A command that is timed whole, from its start to its end. `${size}` and `${name}` of a parameter stand in it for the values of the grid."},
+	{name: "shell", shape: &shape{noun: "a text for sh -c", scalar: gridScalar, rule: "min=1"}, example: "sort data-${size}.txt > sorted.txt", aka: []string{"sh", "script"},
+		doc: "A text for `sh -c` that is timed whole. How long an empty shell takes is measured, too, and taken off."},
+	{name: "results", example: "{file: target/jmh.json}", aka: []string{"import", "file"}, doc: "What another tool has measured. Nothing is run but `build`, which may be that tool.",
+		shape: &shape{noun: "a map with file", keys: []key{
+			{name: "file", required: true, shape: pathShape, example: "target/jmh.json", doc: "The file, or for `criterion` the folder. It is read when the stage begins."},
+			{name: "format", told: "found out from the file", example: "jmh", doc: "Which tool wrote it.",
+				shape: &shape{noun: "the name of a tool", scalar: textScalar, rule: "oneof=go jmh google-benchmark criterion pytest-benchmark hyperfine scalameter"}},
+			{name: "benchmark", told: "all, each as a value of the parameter `benchmark`", shape: filledText, example: "sort", aka: []string{"name"}, doc: "The one benchmark of the file that is taken."},
+		}}},
+	{name: "dir", shape: folderShape, told: "the plan's folder", example: "..", doc: "Folder in which it runs."},
 }}
 
 var sizeShape = &shape{noun: "a whole number", scalar: integerScalar, rule: "gte=1,lte=1000000000"}

@@ -48,6 +48,8 @@ const (
 	commandScalar       // words without a shell
 	startScalar         // a command that may hold ${address}
 	wordScalar          // a word of such a command
+	gridCommand         // a command that may hold ${size} and the names of parameters
+	gridScalar          // a word of such a command, or another text that may
 	anyValue            // a JSON value written as YAML
 	laterValue          // what the place that it is put into takes; null for nothing
 )

@@ -33,6 +33,7 @@ func ParseSLO(text string) (SLO, error) {
 	request := p.scope()
 	s.Metric = p.metric()
 	p.scopes(&s.Metric)
+	p.cell(&s.Metric)
 	if request != "" && p.err == nil && !scoped(s.Metric.Kind) {
 		p.fail(0, "metric that is not one of a request", quote(s.Metric.String()), "p99, max, mean, error_rate, success, failed, dropped or throughput", "")
 	}
@@ -104,14 +105,14 @@ func (p *sloParser) scope() string {
 
 // scoped tells whether a metric can be that of one request.
 func scoped(k MetricKind) bool {
-	return !slices.Contains([]MetricKind{CPU, RSS, Time, Slope, Growth, AllocBytes}, k)
+	return k != CPU && k != RSS && !k.ofBench()
 }
 
 const wantMetric = "a metric like p99, error_rate or throughput"
 
 // metrics are the words that a metric can begin with.
 var metrics = []string{"service", "lag", "response", "ttfb", "connect", "min", "max", "mean", "error_rate", "success", "failed", "dropped",
-	"throughput", "rps", "cpu", "rss", "time", "slope", "growth", "alloc_bytes"}
+	"throughput", "rps", "cpu", "rss", "time", "slope", "growth", "alloc_bytes", "instructions"}
 
 func (p *sloParser) metric() Metric {
 	p.blanks()
@@ -130,7 +131,7 @@ func (p *sloParser) metric() Metric {
 			p.fail(start, "not a statistic of "+word, quote(stat), "p99 or max after "+word, "")
 		}
 		return m
-	case "error_rate", "success", "failed", "dropped", "throughput", "slope", "growth", "alloc_bytes":
+	case "error_rate", "success", "failed", "dropped", "throughput", "slope", "growth", "alloc_bytes", "instructions":
 		return Metric{Kind: MetricKind(word)}
 	case "rps":
 		return Metric{Kind: Throughput}
@@ -232,20 +233,71 @@ var timeStats = []string{"mean", "min", "max", "p50", "p90", "p99"}
 
 // timeMetric reads [size=N] and a statistic.
 func (p *sloParser) timeMetric() Metric {
-	at := p.at
-	inside := p.bracketed("[", "]", "time[size=1000] p50")
-	name, number, _ := strings.Cut(strings.ReplaceAll(inside, " ", ""), "=")
-	size, err := strconv.Atoi(number)
-	if p.err == nil && (name != "size" || !numberName.MatchString(number) || err != nil) {
-		p.fail(at, "not a size", quote("["+inside+"]"), "[size=1000]", "")
-	}
+	m := Metric{Kind: Time}
+	p.cell(&m)
 	p.blanks()
-	at = p.at
+	at := p.at
 	stat := p.take(sloWord)
 	if !slices.Contains(timeStats, stat) {
 		p.fail(at, "not a statistic of a microbenchmark", quoteOr(stat), orList(timeStats), didYouMean(stat, timeStats))
 	}
-	return Metric{Kind: Time, Size: size, Stat: stat}
+	m.Stat = stat
+	return m
+}
+
+const wantCell = "[size=1000], or [algorithm=quick] with the name of a parameter"
+
+// cell takes what stands in brackets behind a metric of a microbenchmark: a size, values of parameters, or both.
+func (p *sloParser) cell(m *Metric) {
+	if p.err != nil || !m.Kind.ofBench() || p.at == len(p.text) || p.text[p.at] != '[' {
+		return
+	}
+	start := p.at + 1
+	inside := p.bracketed("[", "]", wantCell)
+	var set []string
+	for part := range strings.SplitSeq(inside, ",") {
+		name, value, _ := strings.Cut(strings.ReplaceAll(part, " ", ""), "=")
+		size, err := strconv.Atoi(value)
+		switch {
+		case p.err != nil:
+			return
+		case name == "size" && m.Size != 0, slices.ContainsFunc(set, func(s string) bool { return strings.HasPrefix(s, name+"=") }):
+			p.fail(start, "given twice", quote(name), "", "")
+		case name == "size" && (m.Kind == Slope || m.Kind == Growth):
+			p.fail(start, "size of what is one over all sizes", quote(part), "values of parameters, or nothing", "")
+		case name == "size" && (!numberName.MatchString(value) || err != nil):
+			p.fail(start-1, "not a size", quote("["+inside+"]"), "[size=1000]", "")
+		case name == "size":
+			m.Size = size
+		case !parameterName.MatchString(name) || value == "":
+			p.fail(start, "not a size and no value of a parameter", quote(part), wantCell, "")
+		default:
+			set = append(set, name+"="+value)
+		}
+		start += len(part) + 1
+	}
+	slices.Sort(set)
+	m.Settings = strings.Join(set, ",")
+}
+
+// ofBench tells whether a quantity is one of a microbenchmark.
+func (k MetricKind) ofBench() bool {
+	return slices.Contains([]MetricKind{Time, Slope, Growth, AllocBytes, Instructions}, k)
+}
+
+// CellText is the part of the grid that a metric is about: "[size=1000,algorithm=quick]"; "" for all of it.
+func (m Metric) CellText() string {
+	var parts []string
+	if m.Size > 0 {
+		parts = append(parts, "size="+strconv.Itoa(m.Size))
+	}
+	if m.Settings != "" {
+		parts = append(parts, m.Settings)
+	}
+	if parts == nil {
+		return ""
+	}
+	return "[" + strings.Join(parts, ",") + "]"
 }
 
 func (p *sloParser) operator() string {
@@ -375,11 +427,11 @@ func (m Metric) String() string {
 	case CPU, RSS:
 		return string(m.Kind) + "(" + m.Target + ")"
 	case Time:
-		return "time[size=" + strconv.Itoa(m.Size) + "] " + m.Stat
+		return "time" + m.CellText() + " " + m.Stat
 	default:
 		text = string(m.Kind)
 	}
-	text += m.Scope.String()
+	text += m.Scope.String() + m.CellText()
 	if m.Clock != "" && m.Clock != Response {
 		return string(m.Clock) + " " + text
 	}

@@ -28,16 +28,21 @@ func (p *sloParser) relative(s *SLO) bool {
 	}
 	s.Baseline.Set = true
 	m := s.Metric
-	kinds := []MetricKind{Quantile, Mean, Min, Max, Throughput, Time}
+	kinds := []MetricKind{Quantile, Mean, Min, Max, Throughput, Time, AllocBytes, Instructions}
 	switch {
 	case !slices.Contains(kinds, m.Kind):
-		p.fail(at, "metric that is not compared with a baseline", quote(m.String()), "p99, mean, min, max, throughput or time[size=…] p50", "")
+		p.fail(at, "metric that is not compared with a baseline", quote(m.String()), "p99, mean, min, max, throughput, time p50, alloc_bytes or instructions", "")
 	case s.Op == "==":
 		p.fail(at, "measured values are never equal", "==", "<= or >=", "")
 	}
 	s.Unit = Nanoseconds
-	if m.Kind == Throughput {
+	switch m.Kind {
+	case Throughput:
 		s.Unit = PerSecond
+	case AllocBytes:
+		s.Unit = Bytes
+	case Instructions:
+		s.Unit = Count
 	}
 	if sign := strings.TrimSpace(p.take(changeSign)); sign != "" {
 		start := p.at

@@ -26,7 +26,7 @@ func (p *sloParser) limit(s *SLO) {
 		p.share(s)
 	case CPU:
 		p.percent(s)
-	case Failed, Dropped:
+	case Failed, Dropped, Instructions:
 		p.count(s)
 	case Throughput:
 		p.throughput(s)

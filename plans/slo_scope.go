@@ -39,7 +39,7 @@ const wantScope = "[segment=NAME], [host=HOST:PORT] or [status=2xx]"
 
 // scopes takes what stands in brackets behind a metric.
 func (p *sloParser) scopes(m *Metric) {
-	if p.err != nil || m.Kind == Time || p.at == len(p.text) || p.text[p.at] != '[' {
+	if p.err != nil || m.Kind.ofBench() || p.at == len(p.text) || p.text[p.at] != '[' {
 		return
 	}
 	at := p.at

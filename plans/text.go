@@ -14,13 +14,13 @@ import (
 
 // A piece is a part of a text of the plan after its ${…} were looked up.
 type piece struct {
-	text    string // the value; "" for data and address
+	text    string // the value; "" for data and holes
 	at      int    // byte offset in the text as written
 	literal bool   // text stands in the plan as it is, from at on
 	env     string // for a value from the environment: its reference as written
 	data    string // for ${data.column}: the data's name
 	column  string
-	address bool // ${address}
+	hole    string // what is filled in later: address, size or the name of a parameter
 
 	generator *Generator // for ${uuid} and the like
 	ref       string     // inside of its braces
@@ -29,7 +29,7 @@ type piece struct {
 // filled tells whether the piece is filled in for each request.
 func (p piece) filled() bool { return p.data != "" || p.generator != nil }
 
-// plain joins what is known of the text now: all but data and ${address}.
+// plain joins what is known of the text now: all but data and holes.
 func plain(ps []piece) string {
 	var b strings.Builder
 	for _, p := range ps {
@@ -50,8 +50,8 @@ func shown(ps []piece, escape bool) string {
 			b.WriteString("${" + p.data + "." + p.column + "}")
 		case p.generator != nil:
 			b.WriteString("${" + p.ref + "}")
-		case p.address:
-			b.WriteString("${address}")
+		case p.hole != "":
+			b.WriteString("${" + p.hole + "}")
 		case escape:
 			b.WriteString(strings.ReplaceAll(p.text, "$", "$$"))
 		default:
@@ -163,7 +163,10 @@ func (l *loader) lookUp(ref string, k kind, n *yaml.Node) ([]piece, *Problem) {
 		return []piece{{text: value, env: "${" + ref + "}"}}, nil
 	}
 	if ref == "address" && (k == startScalar || k == wordScalar) {
-		return []piece{{address: true}}, nil
+		return []piece{{hole: "address"}}, nil
+	}
+	if ref == "size" && k == gridScalar {
+		return []piece{{hole: ref}}, nil
 	}
 	if v, ok := l.vars[ref]; ok {
 		l.used[ref] = true
@@ -187,8 +190,14 @@ func (l *loader) lookUp(ref string, k kind, n *yaml.Node) ([]piece, *Problem) {
 		}
 		return []piece{{data: m[1], column: m[2]}}, nil
 	}
+	if k == gridScalar && parameterName.MatchString(ref) && ref != "address" {
+		return []piece{{hole: ref}}, nil
+	}
 	return nil, l.unknownVar(ref, k)
 }
+
+// parameterName is what a parameter of a grid may be called.
+var parameterName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
 // unknownVar says what is wrong with a ${…} that stands for nothing.
 func (l *loader) unknownVar(ref string, k kind) *Problem {

@@ -191,7 +191,7 @@ func TestOddRecords(t *testing.T) {
 		"nothing observed": func(r *result.Result) { r.Stages[1].Observation = &result.Observation{} },
 		"no load":          func(r *result.Result) { r.Stages[1].Load = nil },
 		"empty load":       func(r *result.Result) { r.Stages[1].Load = &result.Load{} },
-		"no fit":           func(r *result.Result) { r.Stages[0].Microbenchmark.Fit = nil },
+		"no fit":           func(r *result.Result) { r.Stages[0].Microbenchmark.Fits = nil },
 		"empty benchmark":  func(r *result.Result) { r.Stages[0].Microbenchmark = &result.Microbenchmark{} },
 		"one size, no samples": func(r *result.Result) {
 			r.Stages[0].Microbenchmark.Sizes = []result.Size{{Size: 5}}

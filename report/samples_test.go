@@ -115,7 +115,7 @@ func observation(n int, level string) *result.Observation {
 func benchStage() result.Stage {
 	published := []float64{23.57, 44.48, 74.69, 97.26, 111.29, 134.31, 154.03, 172.68, 195.98, 222.22}
 	b := &result.Microbenchmark{Command: ".perfplan/bin/predictor bench", Forks: 3, Samples: 4, MinTimeNS: 50e6, Seed: 7,
-		Fit:       &result.Fit{Class: "linear", SlopeNS: 347.2, SlopeLoNS: ref(341.0), SlopeHiNS: ref(353.1), InterceptNS: 11800, R2: 0.99987, Evidence: 0.97},
+		Fits:      []result.Fit{{Class: "linear", SlopeNS: 347.2, SlopeLoNS: ref(341.0), SlopeHiNS: ref(353.1), InterceptNS: 11800, R2: 0.99987, Evidence: 0.97}},
 		Reference: &result.Reference{Name: "JVM service", Source: "ScalaMeter, 9 forks × 4 samples, mean"}}
 	r := rand.New(rand.NewPCG(3, 4))
 	for i, ms := range published {

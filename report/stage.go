@@ -32,8 +32,8 @@ func newStage(st *result.Stage, i int, files *names) stage {
 		v.Lines = append(v.Lines, warmupLine(st.Warmup))
 	}
 	if st.Microbenchmark != nil {
-		v.Brief = fitLine(st.Microbenchmark.Fit)
-		v.Parts = append(v.Parts, benchParts(st.Microbenchmark, st, file)...)
+		v.Brief = benchBrief(st.Microbenchmark)
+		v.Parts = append(v.Parts, benchParts(st.Microbenchmark, file)...)
 	}
 	if st.Load != nil {
 		v.Brief, v.Failures = brief(st.Load), failuresOf(st.Load)

@@ -35,8 +35,8 @@ type LoadProgress struct {
 // BenchProgress is the state of a microbenchmark stage, after each fork.
 type BenchProgress struct {
 	Stage       *plans.Stage
-	Done, Count int // forks over all sizes
-	Size        int // of the fork that runs
+	Done, Count int        // forks over all cells
+	Cell        plans.Cell // of the fork that runs
 }
 
 // StageFinished brings a stage's record with its verdict. It must not be changed.

@@ -25,6 +25,7 @@ type Options struct {
 	Engine    string                      // of load stages: one of load's names, "" is load.EngineAuto
 	Pacing    string                      // of the event loop: one of load's names, "" is load.PacingAuto
 	Baselines []*result.Result            // stored runs that SLOs may be relative to
+	Bench     bool                        // no target is started: the plan has only microbenchmarks
 	Loops     int                         // threads of the event loop, 0: chosen
 }
 
@@ -97,6 +98,9 @@ func record(ctx context.Context, p *plans.Plan, opt Options) *result.Result {
 	for _, w := range p.Warnings {
 		rec.Warnings = append(rec.Warnings, result.Warning{Code: "plan", Severity: result.Note, Text: w.String()})
 	}
+	if opt.Bench {
+		rec.Warnings = append(rec.Warnings, result.Warning{Code: "bench", Severity: result.Note, Text: "only the microbenchmarks of the plan were run"})
+	}
 	rec.Warnings = append(rec.Warnings, descriptorWarnings(p, rec.Environment.FDLimit)...)
 	return rec
 }
@@ -110,6 +114,9 @@ func (r *run) carryOut(ctx context.Context) error {
 		return err
 	}
 	r.targets = newTargets(r.plan, filepath.Join(r.opt.Dir, "logs"))
+	if r.opt.Bench {
+		r.targets = &targets{}
+	}
 	defer func() {
 		r.opt.Events(Preparing{Doing: "stopping"})
 		r.targets.stop()
@@ -193,7 +200,8 @@ func (r *run) stage(ctx context.Context, i, n int, put func(result.Stage) *resul
 		rec.State = result.Partial
 	}
 	rec.Observation = r.sampler.Between(begin, end)
-	verdict.StageAgainst(st, &rec, r.baselines(st.Name))
+	m, _ := st.Work.(*plans.Microbenchmark)
+	verdict.StageAgainst(st, &rec, r.baselines(st.Name, m))
 	if err != nil && rec.Outcome != result.Fail {
 		rec.Reason = err.Error()
 	}
@@ -212,11 +220,15 @@ func (r *run) stage(ctx context.Context, i, n int, put func(result.Stage) *resul
 	return nil
 }
 
-// baselines are the stored runs of a stage that this one can be compared with.
-func (r *run) baselines(stage string) (b verdict.Baselines) {
+// baselines are the stored runs of a stage that this one can be compared with. A microbenchmark m can be compared with one of
+// the same subject, whatever else of the plan is another.
+func (r *run) baselines(stage string, m *plans.Microbenchmark) (b verdict.Baselines) {
 	for _, base := range r.opt.Baselines {
 		i := slices.IndexFunc(base.Stages, func(s result.Stage) bool { return s.Name == stage })
 		switch own, other := r.rec.Environment.Fingerprint, base.Environment.Fingerprint; {
+		case m != nil && i >= 0 && base.Stages[i].Microbenchmark != nil && base.Stages[i].Microbenchmark.Kind == string(m.Subject.Kind) &&
+			base.Stages[i].Microbenchmark.Command == m.Subject.Command.Text && own == other && base.Stages[i].State == result.Complete:
+			b.Stages, b.IDs = append(b.Stages, &base.Stages[i]), append(b.IDs, base.RunID)
 		case base.Plan.Hash != r.plan.Hash:
 			b.Unlike = append(b.Unlike, fmt.Sprintf("run %s is of another plan, or of this one before it changed", base.RunID))
 		case own != other:
@@ -224,7 +236,7 @@ func (r *run) baselines(stage string) (b verdict.Baselines) {
 		case i < 0 || base.Stages[i].State != result.Complete:
 			b.Unlike = append(b.Unlike, fmt.Sprintf("run %s has no whole stage %s", base.RunID, stage))
 		default:
-			b.Stages = append(b.Stages, &base.Stages[i])
+			b.Stages, b.IDs = append(b.Stages, &base.Stages[i]), append(b.IDs, base.RunID)
 		}
 	}
 	return b

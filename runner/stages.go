@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -29,12 +30,30 @@ func (r *run) microbenchmark(ctx context.Context, st *plans.Stage, m *plans.Micr
 	mb, warnings, err := bench.Run(ctx, bench.Config{
 		Microbenchmark: m,
 		Progress: func(p bench.Progress) {
-			r.opt.Events(BenchProgress{Stage: st, Done: p.Done, Count: p.Count, Size: p.Size})
+			r.opt.Events(BenchProgress{Stage: st, Done: p.Done, Count: p.Count, Cell: p.Cell})
 		},
 	})
 	rec.Microbenchmark = mb
+	if base := r.baselines(st.Name, m); len(base.Stages) > 0 {
+		var stored []*result.Microbenchmark
+		for _, b := range base.Stages {
+			stored = append(stored, b.Microbenchmark)
+		}
+		mb.Baseline = verdict.CompareBench(stored, base.IDs, mb, margin(st.SLOs))
+	}
 	rec.Warnings = append(rec.Warnings, warnings...)
 	return err
+}
+
+// margin is the smallest change that the assertions let matter.
+func margin(slos []plans.SLO) float64 {
+	least := 0.0
+	for _, s := range slos {
+		if c := s.Baseline.Change; s.Baseline.Set && s.Metric.Kind == plans.Time && c > 0 && (least == 0 || c < least) {
+			least = c
+		}
+	}
+	return cmp.Or(least, verdict.DefaultMargin)
 }
 
 func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, n int, rec *result.Stage) error {

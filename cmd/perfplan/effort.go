@@ -24,7 +24,10 @@ func (e effort) plus(o effort) effort {
 func effortOf(w plans.Work) effort {
 	switch w := w.(type) {
 	case *plans.Microbenchmark:
-		forks := time.Duration(len(w.Sizes) * w.Forks)
+		if w.Subject.Kind == plans.SubjectResults {
+			return effort{}
+		}
+		forks := time.Duration(len(w.Cells()) * w.Forks)
 		samples := forks * time.Duration(w.Samples) * w.MinTime
 		e := effort{least: samples, most: samples + forks*w.Warmup.AtMost, open: true}
 		if !w.Warmup.Steady {

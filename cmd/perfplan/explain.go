@@ -107,9 +107,21 @@ func when(st *plans.Stage) string {
 }
 
 func explainBench(w io.Writer, m *plans.Microbenchmark) {
-	fmt.Fprintf(w, "  subject   %s\n", m.Subject.Text)
-	fmt.Fprintf(w, "  sizes     %s\n", sizes(m.Sizes))
-	fmt.Fprintf(w, "  samples   %d a size: %s, each with %d of at least %s\n", m.Forks*m.Samples, counted(m.Forks, "fork"), m.Samples, length(m.MinTime))
+	fmt.Fprintf(w, "  subject   %s\n", m.Subject.Command.Text)
+	if m.Subject.Kind == plans.SubjectResults {
+		return
+	}
+	if len(m.Sizes) > 0 {
+		fmt.Fprintf(w, "  sizes     %s\n", sizes(m.Sizes))
+	}
+	for _, p := range m.Parameters {
+		fmt.Fprintf(w, "  %-9s %s\n", p.Name, strings.Join(p.Values, ", "))
+	}
+	if m.Subject.Kind == plans.SubjectTime {
+		fmt.Fprintf(w, "  samples   %d a cell: %s of %s\n", m.Forks*m.Samples, counted(m.Forks, "group"), counted(m.Samples, "run"))
+	} else {
+		fmt.Fprintf(w, "  samples   %d a size: %s, each with %d of at least %s\n", m.Forks*m.Samples, counted(m.Forks, "fork"), m.Samples, length(m.MinTime))
+	}
 	fmt.Fprintf(w, "  warm-up   %s, in each fork\n", until(m.Warmup))
 	fmt.Fprintf(w, "  time      %s\n", effortOf(m).span())
 }

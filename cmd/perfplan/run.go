@@ -30,6 +30,7 @@ type runFlags struct {
 	pacing    string
 	loops     int
 	baselines []string
+	bench     bool // only microbenchmarks
 	plan      plans.Options
 }
 
@@ -89,6 +90,11 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.bench {
+		if p, err = onlyBench(p); err != nil {
+			return err
+		}
+	}
 	baselines, err := readBaselines(f.baselines)
 	if err != nil {
 		return err
@@ -106,7 +112,7 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 		show.say(fmt.Sprintf("perfplan: %s: stopping in order, the report follows (once more: stop at once)", sig))
 	})
 	defer release()
-	r := c.carryOut(ctx, p, sweeper, runner.Options{Dir: dir, RunID: id, Version: thisBuild().Version, Env: c.lookup, Events: show.event, Engine: f.engine, Pacing: f.pacing, Loops: f.loops, Baselines: baselines})
+	r := c.carryOut(ctx, p, sweeper, runner.Options{Dir: dir, RunID: id, Version: thisBuild().Version, Env: c.lookup, Events: show.event, Engine: f.engine, Pacing: f.pacing, Loops: f.loops, Baselines: baselines, Bench: f.bench})
 	show.end()
 	if r.Error != "" {
 		c.warnf("%s", r.Error)

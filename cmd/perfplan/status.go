@@ -24,8 +24,8 @@ type status struct {
 	p50, p99         time.Duration // response times of what ended last; 0 when nothing did
 	failed, dropped  int64         // requests since the stage began
 
-	done, forks int // of a microbenchmark; forks 0 in other stages
-	size        int // rows of the fork that runs
+	done, forks int    // of a microbenchmark; forks 0 in other stages
+	cell        string // of the grid, of the fork that runs
 
 	others []status // of stages at the same time, those that began first ahead
 }
@@ -86,8 +86,8 @@ func (s status) head() string { return fmt.Sprintf("[%d/%d] %s", s.index+1, s.co
 func (s status) fields() []string {
 	if s.forks > 0 {
 		f := []string{fmt.Sprintf("fork %d of %d", min(s.done+1, s.forks), s.forks)}
-		if s.size > 0 {
-			f = append(f, fmt.Sprintf("size %d", s.size))
+		if s.cell != "" {
+			f = append(f, s.cell)
 		}
 		return f
 	}
@@ -233,7 +233,7 @@ func (s status) apply(e runner.Event) status {
 			s.p50, s.p99 = e.Tick.P50, e.Tick.P99
 		}
 	case runner.BenchProgress:
-		s.done, s.forks, s.size = e.Done, e.Count, e.Size
+		s.done, s.forks, s.cell = e.Done, e.Count, e.Cell.String()
 	case runner.StageFinished:
 		if i := s.other(e.Stage.Name); i >= 0 {
 			s.others = slices.Delete(slices.Clone(s.others), i, i+1)

@@ -33,8 +33,8 @@ func TestStatusLine(t *testing.T) {
 		{"nothing known yet", fresh, 80, unicodeGlyphs, "[1/1] hold ──────────────────── 1:30 left"},
 		{"no answer yet (C-26)", none, 120, unicodeGlyphs, "[2/4] ladder ━━━━━─────────────── 1:15 left · offered 400/s · completed 0/s · errors 10"},
 		{"past its end", status{count: 1, name: "drain", planned: time.Second, elapsed: 3 * time.Second}, 80, unicodeGlyphs, "[1/1] drain ━━━━━━━━━━━━━━━━━━━━ 0s left"},
-		{"microbenchmark", status{count: 2, name: "predict", forks: 30, done: 15, size: 6000}, 80, unicodeGlyphs, "[1/2] predict ━━━━━━━━━━────────── fork 16 of 30 · size 6000"},
-		{"last fork", status{count: 2, name: "predict", forks: 30, done: 30, size: 6000}, 80, unicodeGlyphs, "[1/2] predict ━━━━━━━━━━━━━━━━━━━━ fork 30 of 30 · size 6000"},
+		{"microbenchmark", status{count: 2, name: "predict", forks: 30, done: 15, cell: "size 6000"}, 80, unicodeGlyphs, "[1/2] predict ━━━━━━━━━━────────── fork 16 of 30 · size 6000"},
+		{"last fork", status{count: 2, name: "predict", forks: 30, done: 30, cell: "size 6000"}, 80, unicodeGlyphs, "[1/2] predict ━━━━━━━━━━━━━━━━━━━━ fork 30 of 30 · size 6000"},
 		{"preparing", status{doing: "building predictor"}, 80, unicodeGlyphs, "building predictor"},
 	} {
 		got := tt.status.line(tt.width, tt.glyphs)

@@ -33,6 +33,14 @@ func sizes(mb *result.Microbenchmark) (all []int) {
 	return all
 }
 
+// sizeOrder is the order in which forks run, by size.
+func sizeOrder(cfg Config) (all []int) {
+	for _, c := range order(cfg.Cells(), cfg.Forks, cfg.Seed) {
+		all = append(all, c.Size)
+	}
+	return all
+}
+
 func TestLinear(t *testing.T) {
 	t.Parallel()
 	cfg := plan("linear", 100, 200, 300, 400, 500)
@@ -67,14 +75,14 @@ func TestLinear(t *testing.T) {
 			t.Errorf("size %d: allocations or a checksum that were not reported", s.Size)
 		}
 	}
-	f := mb.Fit
+	f := mb.Fit(nil)
 	if f == nil || f.Class != "linear" || !near(f.SlopeNS, 1000, 0.01) || !near(f.InterceptNS, 20e3, 0.05) || f.R2 < 0.999 || *f.SlopeLoNS > 1001 || *f.SlopeHiNS < 999 {
 		t.Errorf("fit %+v, want linear with 1000 ns a row and 20000 ns", f)
 	}
 	if mb.Reference.Name != "JVM" || mb.Reference.Points[0].TimeNS != 1e9 {
 		t.Errorf("reference %+v", mb.Reference)
 	}
-	if len(seen) != 16 || seen[0] != (Progress{0, 15, order(cfg.Sizes, 3, 1)[0]}) || seen[15].Done != 15 {
+	if len(seen) != 16 || seen[0].Count != 15 || seen[0].Done != 0 || seen[0].Cell.Size != sizeOrder(cfg)[0] || seen[15].Done != 15 {
 		t.Errorf("progress %v, want 0 to 15 of 15", seen)
 	}
 }
@@ -84,8 +92,8 @@ func TestQuadratic(t *testing.T) {
 	cfg := plan("quadratic", 10, 20, 30, 40, 50)
 	cfg.Forks, cfg.Samples = 1, 3
 	mb, _, err := Run(t.Context(), cfg)
-	if err != nil || mb.Fit == nil || mb.Fit.Class != "quadratic" {
-		t.Errorf("fit %+v, %v, want quadratic", mb.Fit, err)
+	if err != nil || mb.Fit(nil) == nil || mb.Fit(nil).Class != "quadratic" {
+		t.Errorf("fit %+v, %v, want quadratic", mb.Fits, err)
 	}
 }
 
@@ -146,13 +154,13 @@ func TestPlateauAmongTheSamples(t *testing.T) {
 	cfg := plan("plateau", 1)
 	cfg.Forks, cfg.Samples = 1, 20
 	cfg.Warmup = plans.Until{Steady: true, AtMost: 20 * time.Second}
-	f := &fork{plan: cfg.Microbenchmark, size: 1, rec: result.Fork{Settled: true}}
-	s, err := open(t.Context(), spec(cfg), cfg.Timeout, 1)
+	f := &fork{plan: cfg.Microbenchmark, cell: plans.Cell{Size: 1}, rec: result.Fork{Settled: true}}
+	s, err := open(t.Context(), spec(cfg), cfg.Timeout, plans.Cell{Size: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.kill()
-	f.session, f.begin = s, time.Now()
+	f.talk, f.begin = s, time.Now()
 	for f.rec.WarmupIterations < 30 { // as if they had been judged steady
 		if _, err := f.thrown(t.Context(), 1); err != nil {
 			t.Fatal(err)
@@ -180,7 +188,7 @@ func TestDriftNeverSettles(t *testing.T) {
 			t.Errorf("settled %v after %d iterations, want never", f.Settled, deref(f.SettledIterations))
 		}
 	}
-	if !strings.Contains(warnings[0].Text, "2 of 2 forks (sizes 1)") {
+	if !strings.Contains(warnings[0].Text, "2 of 2 forks (size 1)") {
 		t.Errorf("warning %q does not say where", warnings[0].Text)
 	}
 }
@@ -252,13 +260,13 @@ func TestPartial(t *testing.T) {
 		t.Run(tt.mode, func(t *testing.T) {
 			t.Parallel()
 			cfg := plan(tt.mode, 1, 2, 3)
-			for order(cfg.Sizes, cfg.Forks, cfg.Seed)[0] == 2 { // something is to be measured before
+			for sizeOrder(cfg)[0] == 2 { // something is to be measured before
 				cfg.Seed++
 			}
 			cfg.Timeout = 3 * time.Second
 			mb, _, err := Run(t.Context(), cfg)
-			at := slices.Index(order(cfg.Sizes, cfg.Forks, cfg.Seed), 2)
-			want := slices.Sorted(slices.Values(order(cfg.Sizes, cfg.Forks, cfg.Seed)[:at]))
+			at := slices.Index(sizeOrder(cfg), 2)
+			want := slices.Sorted(slices.Values(sizeOrder(cfg)[:at]))
 			if got := sizes(mb); !slices.Equal(got, want) || len(want) == 0 {
 				t.Errorf("kept sizes %v, want %v", got, want)
 			}
@@ -277,7 +285,7 @@ func TestWarnings(t *testing.T) {
 	for _, tt := range []struct{ mode, code, severity, text string }{
 		{"slow", "subject_clock", result.Invalid, "the subject's clock counted "},
 		{"third", "subject_clock", result.Suspect, "the subject's clock counted "},
-		{"sums", "checksum", result.Suspect, "size 1 gave 2 different checksums, the first two "},
+		{"sums", "checksum", result.Suspect, "2 different checksums of size 1, the first two "},
 		{"badexit", "subject_exit", result.Note, `the subject ended with exit status 5 after "exit", want exit status 0, in 2 of 2 forks`},
 		{"stays", "subject_exit", result.Note, `the subject did not end within 2s of "exit" and was killed, in 1 of 1 forks`},
 	} {
@@ -306,7 +314,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cfg := plan("hang", 1, 2, 3)
 	cfg.Progress = func(p Progress) {
-		if p.Size == 2 {
+		if p.Cell.Size == 2 {
 			time.AfterFunc(300*time.Millisecond, cancel)
 		}
 	}
@@ -323,8 +331,8 @@ func TestCancel(t *testing.T) {
 func TestNoSuchSubject(t *testing.T) {
 	t.Parallel()
 	cfg := plan("constant", 1)
-	cfg.Subject.Args = []string{"./no-such-subject"}
-	cfg.Subject.Dir = t.TempDir()
+	cfg.Subject.Command.Args = []string{"./no-such-subject"}
+	cfg.Subject.Command.Dir = t.TempDir()
 	_, _, err := Run(t.Context(), cfg)
 	if err == nil || !strings.HasPrefix(err.Error(), `size 1, fork 1 of 2: command "./no-such-subject": not found`) {
 		t.Errorf("Run = %v", err)
@@ -356,7 +364,7 @@ func TestDocumentedSubject(t *testing.T) {
 		t.Errorf("the document's subject, and how many different numbers its 10 are: %q, %v, want 10", out, err)
 	}
 	cfg := plan("", 10, 1000)
-	cfg.Subject.Args, cfg.Env = []string{python, file}, nil
+	cfg.Subject.Command.Args, cfg.Env = []string{python, file}, nil
 	mb, warnings, err := Run(t.Context(), cfg)
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("Run: %v, warnings %v", err, warnings)

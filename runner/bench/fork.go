@@ -21,38 +21,44 @@ const (
 	warmThin   = 200                    // longer series are thinned to this many points before they are judged
 	warmTol    = 0.05                   // relative change that is not taken for warming up …
 	warmTolMax = 0.25                   // … and most that noise may raise it to
+	warmShare  = 10                     // a batch has at most this part of the iterations before it
 
 	maxIterations = 1 << 40 // a subject that needs more for a sample does nothing
 )
 
-// A fork is one fresh process of the subject at one size while it is measured.
+// A fork is one fresh process of the subject in one cell of the grid while it is measured.
 type fork struct {
 	plan *plans.Microbenchmark
-	size int
+	cell plans.Cell
 	rec  result.Fork
 
-	session    *session
-	begin      time.Time // of the warm-up
-	iterations []int64   // of each entry of rec.WarmupNS
-	samples    []batch
-	walls      []time.Duration // how long we waited for each sample
-	checksums  []string        // distinct, in order
-	goodbye    string          // what was wrong with the end, "" for nothing
+	talk      talk
+	begin     time.Time // of the warm-up
+	samples   []batch
+	walls     []time.Duration // how long we waited for each sample
+	checksums []string        // distinct, in order
+	rss       int64           // most memory of its processes, in bytes
+	overhead  float64         // ns of an empty shell
+	goodbye   string          // what was wrong with the end, "" for nothing
 }
 
 // measure runs the whole fork. The process and its descendants are gone when it returns.
-func (f *fork) measure(ctx context.Context, env []string) error {
-	s, err := open(ctx, process.Spec{Args: f.plan.Subject.Args, Dir: f.plan.Subject.Dir, Env: env}, f.plan.Timeout, f.size)
+func (f *fork) measure(ctx context.Context, s *opener) error {
+	t, err := s.open(ctx, f.cell)
 	if err != nil {
 		return err
 	}
-	f.session, f.begin = s, time.Now()
+	f.talk, f.begin = t, time.Now()
 	if err := f.work(ctx); err != nil {
-		err = s.withOutput(err)
-		s.kill()
+		err = t.withOutput(err)
+		t.kill()
 		return err
 	}
-	f.goodbye = s.close()
+	f.rss = t.peak()
+	if w, ok := t.(*timed); ok {
+		f.overhead = w.overhead
+	}
+	f.goodbye = t.close()
 	return nil
 }
 
@@ -72,6 +78,9 @@ func (f *fork) take(ctx context.Context) error {
 		if err := f.sample(ctx); err != nil {
 			return err
 		}
+		if f.plan.Warmup.Steady && !f.rec.Settled && f.plan.Subject.Kind == plans.SubjectTime && len(f.rec.WarmupNS) < warmPoints {
+			f.rec.Settled = level(f.rec.SamplesNS) // too few runs fit into the bound to be judged by themselves
+		}
 		late := warmupEnd(f.rec.SamplesNS)
 		if late == 0 || !f.plan.Warmup.Steady || !f.rec.Settled {
 			return nil
@@ -86,7 +95,7 @@ func (f *fork) take(ctx context.Context) error {
 
 // run asks for n iterations and keeps the checksum.
 func (f *fork) run(ctx context.Context, n int64) (batch, time.Duration, error) {
-	b, wall, err := f.session.run(ctx, n)
+	b, wall, err := f.talk.run(ctx, n)
 	if err == nil && b.checksum != "" && !slices.Contains(f.checksums, b.checksum) {
 		f.checksums = append(f.checksums, b.checksum)
 	}
@@ -104,7 +113,7 @@ func (f *fork) thrown(ctx context.Context, n int64) (batch, error) {
 }
 
 func (f *fork) throw(b batch) {
-	f.iterations = append(f.iterations, b.iterations)
+	f.rec.WarmupOf = append(f.rec.WarmupOf, b.iterations)
 	f.rec.WarmupIterations += b.iterations
 	f.rec.WarmupNS = append(f.rec.WarmupNS, b.perIteration())
 }
@@ -121,11 +130,11 @@ func (f *fork) warmUp(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		n = grown(b, warmBatch)
-		if !until.Steady || len(f.iterations) < check || time.Since(f.begin) < least {
+		n = min(grown(b, warmBatch), max(1, f.rec.WarmupIterations/warmShare)) // so that its end can be told that finely
+		if !until.Steady || len(f.rec.WarmupOf) < check || time.Since(f.begin) < least {
 			continue
 		}
-		check = len(f.iterations) + max(1, len(f.iterations)/10)
+		check = len(f.rec.WarmupOf) + max(1, len(f.rec.WarmupOf)/10)
 		if at, ok := settled(f.rec.WarmupNS); ok {
 			f.settledAt(at)
 			return nil
@@ -137,7 +146,7 @@ func (f *fork) warmUp(ctx context.Context) error {
 // settledAt notes that the warm-up was over before its entry at.
 func (f *fork) settledAt(at int) {
 	var sum int64
-	for _, n := range f.iterations[:at] {
+	for _, n := range f.rec.WarmupOf[:at] {
 		sum += n
 	}
 	f.rec.Settled, f.rec.SettledIterations = true, &sum
@@ -177,12 +186,41 @@ func settled(series []float64) (at int, ok bool) {
 	end := thin[len(thin)-2*window:]
 	// 1.4826 makes the MAD a standard deviation, 1.2533 is the standard error of a median over that of a mean
 	noise := 2 * 1.4826 * 1.2533 * stats.MAD(end) / math.Sqrt(float64(window)) / stats.Median(end)
-	at, ok = stats.Settled(thin, window, min(max(warmTol, noise), warmTolMax))
-	return min(at*width, len(series)), ok
+	tol := min(max(warmTol, noise), warmTolMax)
+	at, ok = stats.Settled(thin, window, tol)
+	return onset(series, min(at*width, len(series)-1), tol), ok
+}
+
+// onset is the first entry from which on a series that is steady at an entry stays near that level. Of three neighbours one
+// may be off.
+func onset(series []float64, at int, tol float64) int {
+	steady := stats.Median(series[at:])
+	near := func(x float64) bool { return math.Abs(x-steady) <= tol*steady }
+	for at > 0 && near(stats.Median(series[at-1:min(at+2, len(series))])) {
+		at--
+	}
+	for at < len(series)-1 && !near(series[at]) {
+		at++
+	}
+	return at
+}
+
+// level tells whether samples neither begin high nor rise or fall.
+func level(samples []float64) bool {
+	if warmupEnd(samples) > 0 {
+		return false
+	}
+	drift := stats.TheilSen(samples) * float64(len(samples))
+	_, p, ok := stats.MannKendall(samples)
+	return !ok || p >= 0.05 || math.Abs(drift) <= warmTol*stats.Median(samples)
 }
 
 // calibrate chooses the iterations of a sample. What it runs counts as warm-up.
 func (f *fork) calibrate(ctx context.Context) error {
+	if f.plan.MinTime == 0 || f.plan.Subject.Kind == plans.SubjectGo { // a sample is one run, or chosen by the test
+		f.rec.SampleIterations = 1
+		return nil
+	}
 	n := int64(1)
 	if recent := f.rec.WarmupNS[max(0, len(f.rec.WarmupNS)-5):]; len(recent) > 0 {
 		if per := stats.Median(recent); per >= float64(f.plan.MinTime) {
@@ -209,10 +247,28 @@ func (f *fork) calibrate(ctx context.Context) error {
 
 // sample takes the planned samples.
 func (f *fork) sample(ctx context.Context) error {
+	m := f.talk.meter()
+	read := func() (u process.Usage) {
+		if m != nil {
+			u = m.Read()
+		}
+		return u
+	}
+	if m != nil {
+		defer m.Close()
+	}
 	for range f.plan.Samples {
+		before := read()
 		b, wall, err := f.run(ctx, f.rec.SampleIterations)
 		if err != nil {
 			return err
+		}
+		if m != nil {
+			b.usage = read().Sub(before)
+			b.cpuNS = new(int64(b.usage.CPU))
+		}
+		if f.plan.Subject.Kind == plans.SubjectGo {
+			f.rec.SampleIterations = b.iterations
 		}
 		if b.ns == 0 {
 			return &clockError{fmt.Sprintf("the subject reports 0 ns for %d iterations", b.iterations)}
@@ -238,7 +294,7 @@ func warmupEnd(samples []float64) int {
 
 // discard counts the samples as warm-up, of which the first late were.
 func (f *fork) discard(late int) {
-	at := len(f.iterations) + late
+	at := len(f.rec.WarmupOf) + late
 	for _, b := range f.samples {
 		f.throw(b)
 	}

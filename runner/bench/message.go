@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/perfplan/perfplan/runner/process"
 )
 
 // greeting is the first line of every subject.
@@ -16,7 +18,13 @@ type batch struct {
 	ns         int64
 	bytes      *int64 // nil: not reported
 	allocs     *int64
+	gcs        *int64 // garbage collections
+	gcNS       *int64 // their pauses
 	checksum   string // "" when not reported
+
+	// what we saw of it: nil, 0 or not counted where we did not
+	cpuNS *int64
+	usage process.Usage
 }
 
 // checkGreeting tells a subject from any other program.
@@ -72,7 +80,7 @@ func (b *batch) set(key, value string) error {
 		b.checksum = value
 		return nil
 	}
-	to, ok := map[string]*int64{"iterations": &b.iterations, "ns": &b.ns, "bytes": new(int64), "allocs": new(int64)}[key]
+	to, ok := map[string]*int64{"iterations": &b.iterations, "ns": &b.ns, "bytes": new(int64), "allocs": new(int64), "gc": new(int64), "gc_ns": new(int64)}[key]
 	if !ok {
 		return nil
 	}
@@ -86,6 +94,10 @@ func (b *batch) set(key, value string) error {
 		b.bytes = to
 	case "allocs":
 		b.allocs = to
+	case "gc":
+		b.gcs = to
+	case "gc_ns":
+		b.gcNS = to
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func spec(cfg Config) process.Spec {
-	return process.Spec{Args: cfg.Subject.Args, Dir: cfg.Subject.Dir, Env: cfg.Env}
+	return process.Spec{Args: cfg.Subject.Command.Args, Dir: cfg.Subject.Command.Dir, Env: cfg.Env}
 }
 
 func TestParseDone(t *testing.T) {
@@ -23,7 +23,8 @@ func TestParseDone(t *testing.T) {
 		err  string
 	}{
 		{line: "done iterations=20 ns=123", want: batch{iterations: 20, ns: 123}},
-		{line: "done ns=123 iterations=20 checksum=a=b gc=7", want: batch{iterations: 20, ns: 123, checksum: "a=b"}},
+		{line: "done ns=123 iterations=20 checksum=a=b new=7", want: batch{iterations: 20, ns: 123, checksum: "a=b"}},
+		{line: "done ns=123 iterations=20 gc=7 gc_ns=x", err: `gc_ns: not a whole number: got "x" in "done ns=123 iterations=20 gc=7 gc_ns=x"`},
 		{line: "done iterations=1 ns=9223372036854775807", want: batch{iterations: 1, ns: 1<<63 - 1}},
 		{line: "done", err: `not a field: got "" in "done", want key=value, fields apart by one space`},
 		{line: "done iterations=20", err: `no ns in "done iterations=20", want done iterations=N ns=N`},
@@ -73,7 +74,12 @@ func FuzzParseDone(f *testing.F) {
 
 func TestOrder(t *testing.T) {
 	sizes := []int{10, 20, 30, 40, 50, 60, 70, 80}
-	got := order(sizes, 4, 7)
+	m := &plans.Microbenchmark{Sizes: sizes, Forks: 4}
+	order := func(seed uint64) []int {
+		m.Seed = seed
+		return sizeOrder(Config{Microbenchmark: m})
+	}
+	got := order(7)
 	for round := range slices.Chunk(got, len(sizes)) {
 		if !slices.Equal(slices.Sorted(slices.Values(round)), sizes) {
 			t.Errorf("round %v does not have every size once", round)
@@ -85,10 +91,10 @@ func TestOrder(t *testing.T) {
 	if slices.Equal(got[:8], got[8:16]) {
 		t.Errorf("two rounds in the same order: %v", got)
 	}
-	if again := order(sizes, 4, 7); !slices.Equal(got, again) {
+	if again := order(7); !slices.Equal(got, again) {
 		t.Errorf("the same seed gave %v and %v", got, again)
 	}
-	if other := order(sizes, 4, 8); slices.Equal(got, other) {
+	if other := order(8); slices.Equal(got, other) {
 		t.Errorf("seeds 7 and 8 both gave %v", got)
 	}
 	if want := []int{10, 20, 30, 40, 50, 60, 70, 80}; !slices.Equal(sizes, want) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/perfplan/perfplan/plans"
 	"github.com/perfplan/perfplan/runner/process"
 )
 
@@ -33,7 +34,7 @@ type reply struct {
 }
 
 // open starts a subject, checks its greeting and sets a size up. The session must be closed.
-func open(ctx context.Context, spec process.Spec, timeout time.Duration, size int) (*session, error) {
+func open(ctx context.Context, spec process.Spec, timeout time.Duration, c plans.Cell) (*session, error) {
 	spec.Talk = true
 	p, err := process.Start(ctx, spec)
 	if err != nil {
@@ -41,7 +42,7 @@ func open(ctx context.Context, spec process.Spec, timeout time.Duration, size in
 	}
 	s := &session{proc: p, timeout: timeout, lines: make(chan reply), closed: make(chan struct{})}
 	go s.read()
-	if err := s.greet(ctx, size); err != nil {
+	if err := s.greet(ctx, c); err != nil {
 		err = s.withOutput(err)
 		s.kill()
 		return nil, err
@@ -49,7 +50,7 @@ func open(ctx context.Context, spec process.Spec, timeout time.Duration, size in
 	return s, nil
 }
 
-func (s *session) greet(ctx context.Context, size int) error {
+func (s *session) greet(ctx context.Context, c plans.Cell) error {
 	r, err := s.await(ctx, "its greeting", s.timeout)
 	if err != nil {
 		return err
@@ -57,7 +58,11 @@ func (s *session) greet(ctx context.Context, size int) error {
 	if err := checkGreeting(r.line); err != nil {
 		return err
 	}
-	line, _, err := s.ask(ctx, fmt.Sprintf("setup size=%d", size))
+	setup := fmt.Sprintf("setup size=%d", c.Size)
+	for _, p := range c.Settings {
+		setup += " " + p.Name + "=" + p.Value
+	}
+	line, _, err := s.ask(ctx, setup)
 	if err != nil {
 		return err
 	}
@@ -182,15 +187,7 @@ func (s *session) kill() {
 }
 
 // withOutput adds the subject's last lines on standard error to an error.
-func (s *session) withOutput(err error) error {
-	if ctxEnded(err) {
-		return err
-	}
-	if tail := s.proc.LogTail(10); tail != "" {
-		return fmt.Errorf("%w; its last output:\n%s", err, tail)
-	}
-	return err
-}
+func (s *session) withOutput(err error) error { return withTail(err, s.proc.LogTail(10)) }
 
 func ctxEnded(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

@@ -22,6 +22,8 @@ type Spec struct {
 	// Talk gives the process pipes as standard input and output, see Process.Stdin and Process.Stdout. Without
 	// it standard input is empty and standard output goes where standard error goes.
 	Talk bool
+	// Discard throws standard output away, without Talk.
+	Discard bool
 	// LogFile takes standard error, appended. With "" only the last 64 KiB are kept, in memory. A process is never
 	// held up by its output.
 	LogFile string
@@ -44,6 +46,7 @@ type Process struct {
 	cmd     *exec.Cmd
 	log     *capture
 	started time.Time
+	ended   time.Time     // set before done is closed
 	cookie  string        // "KEY=value" in the environment of the child and its descendants
 	done    chan struct{} // closed when the child has ended and exit is set
 	exit    string
@@ -102,6 +105,9 @@ func (p *Process) connect(spec Spec) (theirs []*os.File, err error) {
 	}
 	theirs = append(theirs, p.log.child)
 	p.cmd.Stdout, p.cmd.Stderr = p.log.child, p.log.child
+	if spec.Discard && !spec.Talk {
+		p.cmd.Stdout = nil // exec takes the null device
+	}
 	if !spec.Talk {
 		return theirs, nil
 	}
@@ -132,6 +138,7 @@ func (p *Process) run(result chan<- error) {
 	p.root = identify(p.cmd.Process.Pid)
 	result <- nil
 	awaitExit(p.cmd.Process.Pid)
+	p.ended = time.Now()
 	p.mu.Lock()
 	p.cmd.Wait() // the standard files are *os.File, so this only reaps
 	p.reaped = true

@@ -163,6 +163,9 @@ type Candidate struct {
 	Weight float64 // Akaike weight: the evidence for this class among all, 0 to 1
 }
 
+// At is what the fit says for a size.
+func (c Candidate) At(n float64) float64 { return c.Intercept + c.Slope*c.Class.of(n) }
+
 // Growth is what points say about growth.
 type Growth struct {
 	Candidate              // the best class

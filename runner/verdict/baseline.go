@@ -13,6 +13,7 @@ import (
 // Baselines are stored runs that a stage is compared with.
 type Baselines struct {
 	Stages []*result.Stage // the same stage, of each run that can be compared
+	IDs    []string        // of these runs
 	Unlike []string        // why others cannot
 }
 
@@ -31,6 +32,9 @@ func against(s plans.SLO, st *result.Stage, b Baselines, out *result.SLO) []resu
 			why = "no stored run can be compared: " + b.Unlike[0]
 		}
 		return []result.SLOSegment{noData(why)}
+	}
+	if m := st.Microbenchmark; m != nil && len(b.Stages) < gating {
+		return benchAgainst(s, m, b)
 	}
 	var parts []result.SLOSegment
 	stored := make([][]named, len(b.Stages))
@@ -120,7 +124,7 @@ type named struct {
 // values are what an SLO's metric is in a stage, in each segment where it is about each.
 func values(s plans.SLO, st *result.Stage) (all []named) {
 	m := s.Metric
-	if m.Kind == plans.Time {
+	if st.Microbenchmark != nil {
 		free := s
 		free.Baseline, free.Limit = plans.Relative{}, math.MaxInt64
 		for _, p := range bench(free, st.Microbenchmark) {

@@ -3,39 +3,79 @@ package verdict
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/perfplan/perfplan/plans"
 	"github.com/perfplan/perfplan/runner/result"
 )
 
-// bench decides an SLO on a microbenchmark.
+// bench decides an SLO on a microbenchmark, for each cell of the grid that it is about; slope and growth for each
+// combination of settings.
 func bench(s plans.SLO, m *result.Microbenchmark) []result.SLOSegment {
 	if m == nil {
 		return nil
 	}
-	var p result.SLOSegment
-	switch s.Metric.Kind {
-	case plans.Time:
-		p = timeAt(s, m)
-	case plans.Slope:
-		p = slope(s, m.Fit)
-	case plans.Growth:
-		p = growth(s, m.Fit)
-	default:
-		p = allocs(s, m)
+	var parts []result.SLOSegment
+	add := func(name string, p result.SLOSegment) {
+		p.Segment = name
+		parts = append(parts, p)
 	}
-	return []result.SLOSegment{p}
+	if s.Metric.Kind == plans.Slope || s.Metric.Kind == plans.Growth {
+		decide := slope
+		if s.Metric.Kind == plans.Growth {
+			decide = growth
+		}
+		for _, set := range combinations(m) {
+			if set.Has(s.Metric.Settings) {
+				add(set.String(), decide(s, m.Fit(set)))
+			}
+		}
+	} else {
+		for _, z := range cells(s.Metric, m) {
+			add(z.Name(), inCell(s, z))
+		}
+	}
+	if parts == nil {
+		return []result.SLOSegment{noData(strings.TrimSpace(s.Metric.CellText() + " was not measured"))}
+	}
+	if len(parts) == 1 {
+		parts[0].Segment = ""
+	}
+	return parts
 }
 
-func timeAt(s plans.SLO, m *result.Microbenchmark) result.SLOSegment {
-	i := slices.IndexFunc(m.Sizes, func(z result.Size) bool { return z.Size == s.Metric.Size })
-	if i < 0 || m.Sizes[i].Samples == 0 {
-		return noData(fmt.Sprintf("size %d was not measured", s.Metric.Size))
+// cells are the places of the grid that a metric is about.
+func cells(m plans.Metric, b *result.Microbenchmark) (all []result.Size) {
+	for _, z := range b.Sizes {
+		if z.Samples > 0 && (m.Size == 0 || m.Size == z.Size) && z.Settings.Has(m.Settings) {
+			all = append(all, z)
+		}
 	}
-	z := m.Sizes[i]
+	return all
+}
+
+// combinations are the distinct settings of the cells.
+func combinations(m *result.Microbenchmark) (all []result.Settings) {
+	for _, z := range m.Sizes {
+		if !slices.ContainsFunc(all, func(s result.Settings) bool { return slices.Equal(s, z.Settings) }) {
+			all = append(all, z.Settings)
+		}
+	}
+	return all
+}
+
+// inCell decides an SLO in one cell.
+func inCell(s plans.SLO, z result.Size) result.SLOSegment {
 	v := sizeValue(s.Metric, z)
-	if v == nil {
+	switch {
+	case v == nil && s.Metric.Kind == plans.AllocBytes:
+		return noData("the subject reports no allocations")
+	case v == nil && s.Metric.Kind == plans.Instructions:
+		return noData("instructions are not counted here: the machine does not let perf_event_open count them")
+	case v == nil:
 		return noData(fmt.Sprintf("%d samples are too few for this percentile", z.Samples))
+	case s.Metric.Kind != plans.Time:
+		return compared(s, *v, z.Samples)
 	}
 	if late := unsettled(z); 2*late >= len(z.Forks) {
 		p := compared(s, *v, z.Samples)
@@ -48,6 +88,12 @@ func timeAt(s plans.SLO, m *result.Microbenchmark) result.SLOSegment {
 }
 
 func sizeValue(m plans.Metric, z result.Size) *float64 {
+	switch m.Kind {
+	case plans.AllocBytes:
+		return z.AllocBytes
+	case plans.Instructions:
+		return z.Instructions
+	}
 	switch m.Stat {
 	case "mean":
 		return z.MeanNS
@@ -132,19 +178,4 @@ func growth(s plans.SLO, f *result.Fit) result.SLOSegment {
 		p.Outcome, p.State = result.Fail, result.StateFailed
 	}
 	return p
-}
-
-func allocs(s plans.SLO, m *result.Microbenchmark) result.SLOSegment {
-	var v *float64
-	var n int64
-	for _, z := range m.Sizes {
-		if z.AllocBytes != nil && (v == nil || *z.AllocBytes > *v) {
-			v = z.AllocBytes
-		}
-		n += z.Samples
-	}
-	if v == nil {
-		return noData("the subject reports no allocations")
-	}
-	return compared(s, *v, n)
 }

@@ -109,7 +109,7 @@ func weigh(s plans.SLO, l *result.Load, st *result.Stage, out *result.SLO) []res
 		return throughput(s, l)
 	case plans.CPU, plans.RSS:
 		return usage(s, st.Observation)
-	case plans.Time, plans.Slope, plans.Growth, plans.AllocBytes:
+	case plans.Time, plans.Slope, plans.Growth, plans.AllocBytes, plans.Instructions:
 		return bench(s, st.Microbenchmark)
 	}
 	return nil

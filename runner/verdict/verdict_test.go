@@ -408,7 +408,7 @@ func TestBench(t *testing.T) {
 			{Size: 10, Samples: 30, P50NS: f(5e6), MeanNS: f(6e6), Interval: &result.Interval{Lo: f(4e6), Hi: f(7e6)}, Forks: []result.Fork{{Settled: true}, {Settled: true}, {}}},
 			{Size: 20, Samples: 30, P50NS: f(5e6), Interval: &result.Interval{Lo: f(4e6), Hi: f(7e6)}, Forks: []result.Fork{{Settled: true}, {}, {}}},
 		},
-		Fit: &result.Fit{Class: "linear", ClassLo: "linear", ClassHi: "linearithmic", Evidence: 0.7, SlopeNS: 300, SlopeLoNS: f(290), SlopeHiNS: f(310)},
+		Fits: []result.Fit{{Class: "linear", ClassLo: "linear", ClassHi: "linearithmic", Evidence: 0.7, SlopeNS: 300, SlopeLoNS: f(290), SlopeHiNS: f(310)}},
 	}
 	tests := []struct {
 		slo  string
