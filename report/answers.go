@@ -274,6 +274,10 @@ func changed(r *result.Result) answer {
 	var said []string
 	asked := 0
 	for _, st := range r.Stages {
+		if m := st.Microbenchmark; m != nil && m.Baseline != nil && len(m.Baseline.Cells) > 0 {
+			asked++
+			said = append(said, st.Name+", median times against "+deltaLine(m.Baseline))
+		}
 		for _, s := range st.SLO {
 			if s.Relative == "" {
 				continue

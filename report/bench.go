@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/perfplan/perfplan/report/chart"
@@ -113,7 +114,7 @@ func outlierLine(b *result.Microbenchmark) string {
 		}
 	}
 	if all == 0 {
-		return "No sample lies far above the others of its size."
+		return "No sample lies far above the others of the same size."
 	}
 	var parts []string
 	for _, c := range causes {
@@ -125,7 +126,7 @@ func outlierLine(b *result.Microbenchmark) string {
 	if all == 1 {
 		verb = "lies"
 	}
-	return fmt.Sprintf("%s %s far above the others of its size (%s). They are in all figures.", counted(all, "sample"), verb, strings.Join(parts, ", "))
+	return fmt.Sprintf("%s %s far above the others of the same size (%s). All are in the figures.", counted(all, "sample"), verb, strings.Join(parts, ", "))
 }
 
 // fitLine says how time grows with size.
@@ -241,7 +242,7 @@ func benchChart(b *result.Microbenchmark, file string) figure {
 		}
 		c.Series = append(c.Series, s)
 		if s.Style == chart.Points {
-			line := chart.Series{Name: "fit: " + f.Class, Color: color}
+			line := chart.Series{Name: "fit: " + f.Class, Color: color, Role: chart.Fitted}
 			if len(sets) > 1 {
 				line.Name = set.String() + ", fit: " + f.Class
 			}
@@ -358,7 +359,11 @@ func spreadChart(b *result.Microbenchmark, file string) (figure, bool) {
 	}
 	if named {
 		for _, z := range b.Sizes {
-			c.X.Categories = append(c.X.Categories, z.Name())
+			name := z.Settings.String()
+			if z.Size > 0 {
+				name = strings.TrimSpace(name + " " + count(int64(z.Size)))
+			}
+			c.X.Categories = append(c.X.Categories, name)
 		}
 		c.X.Label = ""
 	} else if n := len(b.Sizes); n > 2 && b.Sizes[n-1].Size >= 50*max(b.Sizes[0].Size, 1) {
@@ -486,22 +491,8 @@ func costTable(b *result.Microbenchmark) (t table, ok bool) {
 // deltaPart compares with stored runs.
 func deltaPart(d *result.BenchBaseline) part {
 	p := part{Title: "Compared with the baseline"}
-	count := map[string]int64{}
-	for _, c := range d.Cells {
-		count[c.Verdict]++
-	}
-	var said []string
-	for _, v := range []string{result.DeltaSlower, result.DeltaFaster, result.DeltaSame, result.DeltaUnclear} {
-		if n := count[v]; n > 0 {
-			said = append(said, fmt.Sprintf("%d %s", n, v))
-		}
-	}
-	runs := "stored run " + strings.Join(d.Runs, ", ")
-	if len(d.Runs) > 1 {
-		runs = counted(int64(len(d.Runs)), "stored run")
-	}
-	if len(said) > 0 {
-		p.Lines = append(p.Lines, fmt.Sprintf("Against %s: %s.", runs, strings.Join(said, ", ")))
+	if len(d.Cells) > 0 {
+		p.Lines = append(p.Lines, "Against "+deltaLine(d)+".")
 	}
 	if len(d.New) > 0 {
 		p.Lines = append(p.Lines, "New, with nothing to compare: "+strings.Join(d.New, "; ")+".")
@@ -528,12 +519,31 @@ func deltaPart(d *result.BenchBaseline) part {
 	return p
 }
 
+// deltaLine counts the cells by what became of them.
+func deltaLine(d *result.BenchBaseline) string {
+	count := map[string]int64{}
+	for _, c := range d.Cells {
+		count[c.Verdict]++
+	}
+	var said []string
+	for _, v := range []string{result.DeltaSlower, result.DeltaFaster, result.DeltaSame, result.DeltaUnclear} {
+		if n := count[v]; n > 0 {
+			said = append(said, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	runs := "stored run " + strings.Join(d.Runs, ", ")
+	if len(d.Runs) > 1 {
+		runs = counted(int64(len(d.Runs)), "stored run")
+	}
+	return runs + ": " + strings.Join(said, ", ")
+}
+
 // change is a share with its sign.
 func change(v float64) string {
 	if v < 0 {
-		return "−" + percent(-v)
+		return "−" + strconv.FormatFloat(-100*v, 'f', 1, 64) + "%"
 	}
-	return "+" + percent(v)
+	return "+" + strconv.FormatFloat(100*v, 'f', 1, 64) + "%"
 }
 
 func zero(v *float64) float64 {

@@ -82,8 +82,8 @@ func TestCharts(t *testing.T) {
 		t.Errorf("%d charts, want %d with names of their own", len(charts), len(m.figures()))
 	}
 	c, ok := charts["predict-sizes"]
-	if !ok || len(c.Series) != 2 || len(c.Series[0].X) != 10 || c.Series[1].Name != "JVM service" {
-		t.Errorf("predict-sizes = %+v, want 10 medians and the reference", c)
+	if !ok || len(c.Series) != 4 || len(c.Series[0].X) != 10 || c.Series[1].Name != "fit: linear" || c.Series[2].Name != "baseline" || c.Series[3].Name != "JVM service" {
+		t.Errorf("predict-sizes = %+v, want 10 medians, their fit, the baseline and the reference", c)
 	}
 	h := New(hostile())
 	if got, want := len(Charts(h)), len(h.figures()); got != want {

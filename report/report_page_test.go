@@ -131,7 +131,7 @@ func TestPageWithoutScript(t *testing.T) {
 		t.Fatalf("%d elements made by script: it is not off", got)
 	}
 	text := eval[string](tb, `document.body.innerText`)
-	for _, want := range []string{"2 of 5 SLOs failed.", "error_rate < 0.1%", "14.53%", "cpu saturated in stage ladder", "No baseline, nothing compared.", "got status 503, want 200", "perfplan run plans/predictor.yaml"} {
+	for _, want := range []string{"2 of 5 SLOs failed.", "error_rate < 0.1%", "14.53%", "cpu saturated in stage ladder", "2 slower, 2 no change, 6 unclear.", "got status 503, want 200", "perfplan run plans/predictor.yaml"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -184,7 +184,7 @@ func (t *track) look(colour, place int) (int, int) {
 	if t.Dash {
 		t.dash = []float64{6, 4}
 	}
-	if t.dash == nil && !t.hasMarkers() { // tell dense lines apart without colour
+	if t.dash == nil && t.Role != Fitted && !t.hasMarkers() { // tell dense lines apart without colour
 		t.dash = dense(place)
 	}
 	return colour, place + 1

@@ -131,7 +131,7 @@ func (t track) width() float64 {
 // hasMarkers says whether the points of a track are marked, and not only those
 // that stand alone between gaps.
 func (t track) hasMarkers() bool {
-	return t.Style == Points || t.n <= fewPoints && t.Role != Reference
+	return t.Style == Points || t.n <= fewPoints && t.Role == Data
 }
 
 // marked chooses the points of a run that get a marker.

@@ -78,6 +78,7 @@ type Role int
 const (
 	Data      Role = iota
 	Reference      // a baseline or an ideal to compare with: grey and dashed, no markers
+	Fitted         // a line through the points of another series: no markers
 )
 
 // Series is one line, cloud or row of bars. Points are drawn in slice order.
