@@ -22,9 +22,11 @@ func TestExamples(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "README.md")); err != nil {
 				t.Error(err)
 			}
-			if _, err := os.Stat(filepath.Join(dir, "subject.py")); err == nil {
-				if _, err := exec.LookPath("python3"); err != nil {
-					t.Skip("needs python3")
+			for ending, program := range map[string]string{"*.py": "python3", "*.mjs": "node"} {
+				if files, _ := filepath.Glob(filepath.Join(dir, ending)); len(files) > 0 {
+					if _, err := exec.LookPath(program); err != nil {
+						t.Skip("needs " + program)
+					}
 				}
 			}
 			out := t.TempDir()

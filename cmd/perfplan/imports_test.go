@@ -24,6 +24,7 @@ var ownImports = map[string]string{
 	"examples/01-first-plan": "",
 	"examples/10-tls":        "",
 	"examples/11-login-flow": "",
+	"runner/bench/subject":   "",
 
 	"runner/bench":         "plans runner/process runner/result runner/stats",
 	"runner/load":          "plans runner/hist runner/result runner/schedule",
@@ -36,9 +37,11 @@ var ownImports = map[string]string{
 	// A report is made from a stored result alone: it knows neither plans nor the runner.
 	"report": "report/chart runner/hist runner/result runner/verdict",
 
-	// The reference service knows nothing of perfplan.
+	"examples/12-harnesses/go": "runner/bench/subject",
+
+	// The reference service knows nothing of perfplan but the harness of its microbenchmark.
 	"predictor":     "predictor/data predictor/model",
-	"cmd/predictor": "predictor predictor/data predictor/model",
+	"cmd/predictor": "predictor predictor/data predictor/model runner/bench/subject",
 
 	"cmd/perfplan/lsp": "plans",
 

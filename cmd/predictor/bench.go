@@ -1,29 +1,21 @@
 package main
 
 import (
-	"bufio"
 	"encoding/binary"
-	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/perfplan/perfplan/predictor/model"
+	"github.com/perfplan/perfplan/runner/bench/subject"
 )
 
-// The bounds of a benchmark.
 const (
-	maxBenchSize       = 10_000_000
-	maxBenchIterations = 1_000_000_000
-	maxBenchLine       = 4096
-	requestRows        = 1000 // rows scored for one user before the next
+	maxBenchSize = 10_000_000
+	requestRows  = 1000 // rows scored for one user before the next
 )
 
 // bench is the subject of a microbenchmark: it reads messages of version 1 of
@@ -41,39 +33,12 @@ func bench(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	s := &subject{m: m, scorer: model.NewScorer(m), slow: *slow, seed: *seed}
-	if _, err := fmt.Fprintln(stdout, "perfplan-subject 1"); err != nil {
-		return err
-	}
-	in := bufio.NewReaderSize(stdin, maxBenchLine)
-	for {
-		line, err := in.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			fmt.Fprintf(stdout, "error got a line of %d bytes or more\n", maxBenchLine)
-			return fmt.Errorf("got a line of %d bytes or more", maxBenchLine)
-		}
-		if err != nil && err != io.EOF {
-			return err
-		}
-		text := strings.TrimRight(string(line), "\r\n")
-		if err == io.EOF && text == "" || text == "exit" {
-			return nil
-		}
-		reply, problem := s.handle(text)
-		if problem != nil {
-			reply = "error " + problem.Error()
-		}
-		if _, werr := fmt.Fprintln(stdout, reply); werr != nil {
-			return werr
-		}
-		if err == io.EOF {
-			return nil
-		}
-	}
+	r := &rows{m: m, scorer: model.NewScorer(m), slow: *slow, seed: *seed}
+	return subject.Serve(stdin, stdout, r.work)
 }
 
-// subject scores seeded rows of real users and movies.
-type subject struct {
+// rows are seeded ones of real users and movies, to be scored.
+type rows struct {
 	m      *model.Model
 	scorer *model.Scorer
 	slow   bool
@@ -84,47 +49,19 @@ type subject struct {
 	scores []float32
 }
 
-func (s *subject) handle(line string) (string, error) {
-	name, rest, _ := strings.Cut(line, " ")
-	switch name {
-	case "setup":
-		size, err := field(line, rest, "size", maxBenchSize)
-		if err != nil {
-			return "", err
-		}
-		s.setup(size)
-		return "ready", nil
-	case "run":
-		n, err := field(line, rest, "iterations", maxBenchIterations)
-		if err != nil {
-			return "", err
-		}
-		if len(s.movies) == 0 {
-			return "", errors.New("run: want a setup before it")
-		}
-		return s.run(n), nil
+// work makes rows of the size ready.
+func (s *rows) work(p subject.Params) (subject.Work, error) {
+	if p.Size < 1 || p.Size > maxBenchSize {
+		return subject.Work{}, fmt.Errorf("size: got %d, want a whole number from 1 to %d", p.Size, maxBenchSize)
 	}
-	return "", fmt.Errorf("unknown message %q, want setup, run or exit", line)
-}
-
-// field reads the only field of a message: a whole number from 1 to most.
-func field(line, rest, key string, most int) (int, error) {
-	name, value, ok := strings.Cut(rest, "=")
-	if !ok || name != key || strings.Contains(rest, " ") {
-		return 0, fmt.Errorf("got %q, want the one field %s=N", line, key)
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > most || value[0] == '+' {
-		return 0, fmt.Errorf("%s: got %q, want a whole number from 1 to %d", key, value, most)
-	}
-	return n, nil
+	s.setup(p.Size)
+	return subject.Work{Do: s.iterate, Checksum: func() uint64 { return checksum(s.scores) }}, nil
 }
 
 // setup makes size rows in groups of up to requestRows different movies a user,
 // as requests would ask for them.
-func (s *subject) setup(size int) {
+func (s *rows) setup(size int) {
 	s.users, s.movies, s.scores = nil, nil, nil
-	runtime.GC()
 	rng := rand.New(rand.NewPCG(s.seed, uint64(size)))
 	s.movies, s.scores = make([]int32, 0, size), make([]float32, size)
 	shuffled := make([]int32, s.m.Movies())
@@ -142,22 +79,8 @@ func (s *subject) setup(size int) {
 	}
 }
 
-func (s *subject) run(iterations int) string {
-	clear(s.scores)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	start := time.Now()
-	for range iterations {
-		s.iterate()
-	}
-	took := time.Since(start)
-	runtime.ReadMemStats(&after)
-	return fmt.Sprintf("done iterations=%d ns=%d bytes=%d allocs=%d checksum=%016x", iterations, took.Nanoseconds(),
-		after.TotalAlloc-before.TotalAlloc, after.Mallocs-before.Mallocs, checksum(s.scores))
-}
-
 // iterate scores every row once.
-func (s *subject) iterate() {
+func (s *rows) iterate() {
 	step := min(requestRows, s.m.Movies())
 	for i, u := range s.users {
 		from, to := i*step, min((i+1)*step, len(s.movies))
