@@ -25,8 +25,9 @@ var ownImports = map[string]string{
 	"examples/10-tls":        "",
 	"examples/11-login-flow": "",
 	"runner/bench/subject":   "",
+	"runner/bench/imported":  "",
 
-	"runner/bench":         "plans runner/process runner/result runner/stats",
+	"runner/bench":         "plans runner/bench/imported runner/process runner/result runner/stats",
 	"runner/load":          "plans runner/hist runner/result runner/schedule",
 	"runner/load/accuracy": "plans runner/hist runner/load runner/load/kts runner/result runner/schedule runner/stats runner/verdict",
 	"runner/observe":       "runner/result",

@@ -318,3 +318,44 @@ func TestLevel(t *testing.T) {
 		}
 	}
 }
+
+func TestResults(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.Abs("imported/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := fromPlan(t, t.TempDir(), "      subject: {results: {file: "+dir+"/jmh.json}}\n")
+	mb, warnings, err := Run(t.Context(), cfg)
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("Run: %v, warnings %v", err, warnings)
+	}
+	var got []string
+	for _, z := range mb.Sizes {
+		got = append(got, z.Name())
+		if z.Samples != 10 || len(z.Forks) != 2 || z.Spread == nil {
+			t.Errorf("%s: %d samples of %d forks", z.Name(), z.Samples, len(z.Forks))
+		}
+	}
+	if want := []string{"boxed, size 1000", "boxed, size 2000", "quick, size 1000", "quick, size 2000"}; !slices.Equal(got, want) || mb.Command != "results of "+dir+"/jmh.json (jmh)" {
+		t.Errorf("cells %q of %s, want %q", got, mb.Command, want)
+	}
+	cfg = fromPlan(t, t.TempDir(), "      subject: {results: {file: "+dir+"/google-benchmark.json}}\n")
+	if mb, _, err = Run(t.Context(), cfg); err != nil || len(mb.Sizes) != 3 || mb.Sizes[0].Name() != "BM_Empty" || mb.Sizes[2].Name() != "BM_Sort, size 2000" {
+		t.Errorf("several benchmarks: %+v, %v", mb.Sizes, err)
+	}
+	cfg = fromPlan(t, t.TempDir(), "      subject: {results: {file: "+dir+"/google-benchmark.json, benchmark: BM_Sort}}\n")
+	if mb, _, err = Run(t.Context(), cfg); err != nil || len(mb.Sizes) != 2 || len(mb.Sizes[0].Settings) != 0 {
+		t.Errorf("one benchmark: %+v, %v", mb.Sizes, err)
+	}
+	for text, want := range map[string]string{
+		"google-benchmark.json, benchmark: BM_None": `google-benchmark.json: no benchmark "BM_None" in it, there are BM_Sort, BM_Empty`,
+		"google-benchmark.json, format: jmh":        "google-benchmark.json:1:1: not a JSON array",
+		"gone.json":                                 "gone.json: no such file or directory",
+	} {
+		cfg := fromPlan(t, t.TempDir(), "      subject: {results: {file: "+dir+"/"+text+"}}\n")
+		if mb, _, err := Run(t.Context(), cfg); err == nil || !strings.HasSuffix(err.Error(), want) || len(mb.Sizes) != 0 {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
