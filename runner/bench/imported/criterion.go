@@ -14,7 +14,7 @@ import (
 // sample, new/estimates.json the median that the tool prints.
 func criterionFolder(root string) ([]Series, error) {
 	var all []Series
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -23,6 +23,10 @@ func criterionFolder(root string) ([]Series, error) {
 		}
 		s, err := criterionSample(root, filepath.Dir(path))
 		if err != nil {
+			return err
+		}
+		f := &file{path: path}
+		if err := f.unique(all, s, 0); err != nil {
 			return err
 		}
 		all = append(all, s)
@@ -57,10 +61,14 @@ func criterionSample(root, dir string) (Series, error) {
 		Value    *string `json:"value_str"`
 	}
 	if _, err := jsonFile(filepath.Join(dir, "benchmark.json"), &id); err != nil {
-		if _, missing := os.Stat(filepath.Join(dir, "benchmark.json")); missing == nil {
+		if exists(filepath.Join(dir, "benchmark.json")) {
 			return Series{}, err
 		}
-		id.Full = strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(filepath.Dir(dir), root)), "/")
+		rel, err := filepath.Rel(root, filepath.Dir(dir))
+		if err != nil {
+			return Series{}, &Error{Path: dir, What: err.Error()}
+		}
+		id.Full = filepath.ToSlash(rel)
 	}
 	s := Series{Name: id.Group}
 	switch {
@@ -84,10 +92,18 @@ func criterionSample(root, dir string) (Series, error) {
 			Point *float64 `json:"point_estimate"`
 		} `json:"median"`
 	}
-	if _, err := jsonFile(filepath.Join(dir, "estimates.json"), &estimates); err == nil && estimates.Median != nil {
+	switch _, err := jsonFile(filepath.Join(dir, "estimates.json"), &estimates); {
+	case err == nil && estimates.Median != nil:
 		s.MedianNS = median(estimates.Median.Point, 1)
+	case err != nil && exists(filepath.Join(dir, "estimates.json")):
+		return Series{}, err
 	}
 	return s, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // named takes a name with slashes apart.

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // A Format names the tool that wrote a file.
@@ -33,9 +33,9 @@ var Formats = [...]Format{GoBench, JMH, GoogleBenchmark, Criterion, PytestBenchm
 
 // A Series is what was measured of one benchmark with one set of parameters.
 type Series struct {
-	Name       string // without parameters, where the tool keeps them apart
-	Size       int    // from a parameter called size, n or rows, or a number at the end of the name; 0: none
-	Params     []Param
+	Name       string      // without parameters, where the tool keeps them apart
+	Size       int         // from a parameter called size, n or rows, or a number at the end of the name; 0: none
+	Params     []Param     // in order of name
 	ForksNS    [][]float64 // per iteration; one slice a fresh process where the tool has them, else one. None is empty
 	MedianNS   *float64    // that the tool states; nil: none
 	AllocBytes *float64    // per iteration
@@ -74,11 +74,28 @@ type file struct {
 func (f *file) at(offset int64, format string, args ...any) error {
 	before := f.data[:min(max(int(offset), 0), len(f.data))]
 	line := bytes.Count(before, []byte("\n")) + 1
-	return &Error{f.path, line, len(before) - bytes.LastIndexByte(before, '\n'), fmt.Sprintf(format, args...)}
+	return &Error{f.path, line, len(before) - bytes.LastIndexByte(before, '\n'), text(format, args...)}
 }
 
 func (f *file) whole(format string, args ...any) error {
-	return &Error{Path: f.path, What: fmt.Sprintf(format, args...)}
+	return &Error{Path: f.path, What: text(format, args...)}
+}
+
+// maxText bounds what an error says, in bytes: a name may be as long as its file.
+const maxText = 400
+
+// text is one line without control characters, whatever names a file has.
+func text(format string, args ...any) string {
+	all := fmt.Sprintf(format, args...)
+	if len(all) > maxText {
+		all = strings.ToValidUTF8(all[:maxText], "") + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, all)
 }
 
 // Read reads a file; for Criterion it may be a folder. With format "" it is found out by its content, and returned. Each
@@ -155,8 +172,12 @@ func (f *file) read(format Format) ([]Series, Format, error) {
 	default:
 		return nil, format, f.whole("not a result of a tool that is known: want one of %v", Formats)
 	}
-	if err == nil && len(all) == 0 {
+	switch {
+	case err != nil:
+	case len(all) == 0:
 		err = f.whole("no result of %s in it", format)
+	case slices.ContainsFunc(all, func(s Series) bool { return s.Name == "" }):
+		err = f.whole("a benchmark without a name in it")
 	}
 	if err != nil {
 		return nil, format, err
@@ -187,8 +208,14 @@ func (f *file) guess() Format {
 	return ""
 }
 
+// maxFigure is the first integer above which a float does not hold each.
+const maxFigure = 1 << 53
+
 // ok tells whether a time can be one of an iteration: positive, and below what a float holds in exact nanoseconds.
-func ok(ns float64) bool { return ns > 0 && ns < 1<<53 && !math.IsNaN(ns) }
+func ok(ns float64) bool { return ns > 0 && ns < maxFigure }
+
+// cost tells whether a number can be one of bytes or allocations.
+func cost(v float64) bool { return v >= 0 && v < maxFigure }
 
 // nanoseconds is a unit of time; 0: it is none.
 func nanoseconds(unit string) float64 {
@@ -216,7 +243,22 @@ func (s *Series) set(name, value string) {
 			return
 		}
 	}
+	s.add(name, value)
+}
+
+func (s *Series) add(name, value string) {
 	s.Params = append(s.Params, Param{name, value})
+	slices.SortStableFunc(s.Params, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// only takes a single parameter that is a number as the size, whatever its name is.
+func (s *Series) only() {
+	if s.Size != 0 || len(s.Params) != 1 {
+		return
+	}
+	if n, err := strconv.Atoi(s.Params[0].Value); err == nil && n > 0 {
+		s.Size, s.Params = n, nil
+	}
 }
 
 // part adds a part of a name that stands behind a slash or in brackets: "size=10", "1000" or "quick".
@@ -232,7 +274,7 @@ func (s *Series) part(text string) {
 		if s.unnamed++; s.unnamed > 1 {
 			name += strconv.Itoa(s.unnamed)
 		}
-		s.Params = append(s.Params, Param{name, text})
+		s.add(name, text)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/perfplan/perfplan/runner/stats"
 )
@@ -204,13 +205,13 @@ func FuzzRead(f *testing.F) {
 		for _, format := range append(Formats[:], "") {
 			all, _, err := (&file{path: "x", data: data}).read(format)
 			if err != nil {
-				if _, ok := errors.AsType[*Error](err); !ok || strings.ContainsAny(err.Error(), "\n") {
+				if _, ok := errors.AsType[*Error](err); !ok || strings.ContainsFunc(err.Error(), unicode.IsControl) {
 					t.Errorf("%s: %v", format, err)
 				}
 				continue
 			}
 			for _, s := range all {
-				if len(s.ForksNS) == 0 || s.Size < 0 {
+				if s.Name == "" || len(s.ForksNS) == 0 || s.Size < 0 || !finite(s.MedianNS, math.SmallestNonzeroFloat64) || !finite(s.AllocBytes, 0) || !finite(s.Allocs, 0) {
 					t.Errorf("%s: %+v", format, s)
 				}
 				for _, fork := range s.ForksNS {

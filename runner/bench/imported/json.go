@@ -25,7 +25,11 @@ func (f *file) elements(key string) ([]element, error) {
 		if open != json.Delim('[') {
 			return nil, f.at(0, "not a JSON array")
 		}
-		return f.list(dec)
+		all, err := f.list(dec)
+		if err != nil {
+			return nil, err
+		}
+		return all, f.end(dec)
 	}
 	if open != json.Delim('{') {
 		return nil, f.at(0, "not a JSON object")
@@ -36,6 +40,9 @@ func (f *file) elements(key string) ([]element, error) {
 		name, err := dec.Token()
 		if err != nil {
 			return nil, fail(err)
+		}
+		if name == key && found {
+			return nil, f.at(dec.InputOffset(), "%q comes twice", key)
 		}
 		if name != key {
 			var skipped json.RawMessage
@@ -63,7 +70,16 @@ func (f *file) elements(key string) ([]element, error) {
 	if !found {
 		return nil, f.whole("no %q in it", key)
 	}
-	return all, nil
+	return all, f.end(dec)
+}
+
+// end refuses what stands behind the file's value.
+func (f *file) end(dec *json.Decoder) error {
+	rest := bytes.TrimLeft(f.data[dec.InputOffset():], " \t\r\n")
+	if len(rest) > 0 {
+		return f.at(int64(len(f.data)-len(rest)), "text behind the end of the JSON")
+	}
+	return nil
 }
 
 // list reads the elements of the array that was opened, and its end.
@@ -87,6 +103,9 @@ func (f *file) decode(e element, into any) error {
 	if err := json.Unmarshal(e.raw, into); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return f.at(e.offset+wrong.Offset, "%s: got a %s, want a %s", wrong.Field, wrong.Value, wrong.Type)
+		}
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok { // its offset, from 1, is one of the element
+			return f.at(e.offset+max(syntax.Offset-1, 0), "not JSON: %v", err)
 		}
 		return f.broken(e.offset, err)
 	}

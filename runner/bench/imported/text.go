@@ -11,79 +11,133 @@ import (
 	"strings"
 )
 
-var goName = regexp.MustCompile(`^Benchmark[^\s]*$`)
+// A goText is what was read of the text of go test -bench.
+type goText struct {
+	all  []goLines
+	at   map[string]int // in all, by package and name as the line has it
+	pkgs map[string]bool
+	cpus map[string]bool
+}
 
-// goBench reads the text of go test -bench. Lines of one benchmark (-count) are its samples.
+// goLines are the lines of one benchmark (-count): its samples.
+type goLines struct {
+	Series
+	pkg, cpu                string
+	bytes, allocs           float64 // sums
+	bytesLines, allocsLines float64
+}
+
+// goBench reads the text of go test -bench. The suffix of the processors and the package are parameters where the text has
+// results with several; other units than ns/op, B/op and allocs/op are skipped.
 func goBench(f *file) ([]Series, error) {
-	var all []Series
-	var bytesSum, allocsSum []float64
-	offset := int64(0)
+	g := goText{at: map[string]int{}, pkgs: map[string]bool{}, cpus: map[string]bool{}}
+	pkg, offset := "", int64(0)
 	for raw := range bytes.Lines(f.data) {
 		at := offset
 		offset += int64(len(raw))
 		fields := strings.Fields(string(raw))
-		if len(fields) > 0 && (fields[0] == "---" && len(fields) > 2 && strings.HasPrefix(fields[1], "FAIL:") || fields[0] == "FAIL") {
+		switch {
+		case len(fields) == 0:
+		case fields[0] == "pkg:" && len(fields) == 2:
+			pkg = fields[1]
+		case fields[0] == "FAIL", fields[0] == "---" && len(fields) > 2 && fields[1] == "FAIL:":
 			return nil, f.at(at, "a benchmark or test failed: %q", strings.TrimSpace(string(raw)))
-		}
-		if len(fields) < 2 || !goName.MatchString(fields[0]) {
-			continue
-		}
-		n, err := strconv.ParseFloat(fields[1], 64)
-		if err != nil { // a line of its log
-			continue
-		}
-		if len(fields)%2 != 0 || len(fields) < 4 || !(n >= 1) || !bytes.HasSuffix(raw, []byte("\n")) && int(offset) == len(f.data) && len(fields) < 4 {
-			return nil, f.at(at, "%s: want a number of iterations, and pairs of values and units", fields[0])
-		}
-		s := goSeries(fields[0])
-		i := slices.IndexFunc(all, s.same)
-		if i < 0 {
-			if err := f.many(len(all), at); err != nil {
+		case len(fields) > 1 && strings.HasPrefix(fields[0], "Benchmark"):
+			n, err := strconv.ParseFloat(fields[1], 64)
+			if err != nil { // a line of its log
+				continue
+			}
+			if len(fields)%2 != 0 || len(fields) < 4 || !(n >= 1 && n < maxFigure) {
+				return nil, f.at(at, "%s: want a number of iterations, and pairs of values and units", fields[0])
+			}
+			if raw[len(raw)-1] != '\n' {
+				return nil, f.at(at, "%s: the file ends in the middle of the line", fields[0])
+			}
+			if err := g.line(f, at, pkg, fields); err != nil {
 				return nil, err
 			}
-			s.ForksNS = [][]float64{nil}
-			i, all = len(all), append(all, s)
-			bytesSum, allocsSum = append(bytesSum, 0), append(allocsSum, 0)
-		}
-		timed := false
-		for k := 2; k < len(fields); k += 2 {
-			v, err := strconv.ParseFloat(fields[k], 64)
-			if err != nil || !(v >= 0) {
-				return nil, f.at(at, "%s: %q is not a value of %s", fields[0], fields[k], fields[k+1])
-			}
-			switch fields[k+1] {
-			case "ns/op":
-				times, err := f.times(at, fields[0], []float64{v}, 1)
-				if err != nil {
-					return nil, err
-				}
-				all[i].ForksNS[0], timed = append(all[i].ForksNS[0], times...), true
-			case "B/op":
-				bytesSum[i] += v
-				all[i].AllocBytes = new(bytesSum[i])
-			case "allocs/op":
-				allocsSum[i] += v
-				all[i].Allocs = new(allocsSum[i])
-			}
-		}
-		if !timed {
-			return nil, f.at(at, "%s: no ns/op", fields[0])
 		}
 	}
-	for i := range all {
-		n := float64(len(all[i].ForksNS[0]))
-		for _, v := range []*float64{all[i].AllocBytes, all[i].Allocs} {
-			if v != nil {
-				*v /= n
+	return g.series(), nil
+}
+
+// line takes the values of a line.
+func (g *goText) line(f *file, at int64, pkg string, fields []string) error {
+	s, err := g.find(f, at, pkg, fields[0])
+	if err != nil {
+		return err
+	}
+	timed := false
+	for k := 2; k < len(fields); k += 2 {
+		v, err := strconv.ParseFloat(fields[k], 64)
+		unit := fields[k+1]
+		switch known := unit == "ns/op" || unit == "B/op" || unit == "allocs/op"; {
+		case err != nil || known && !cost(v):
+			return f.at(at, "%s: %q is not a value of %s", fields[0], fields[k], unit)
+		case unit == "ns/op" && timed:
+			return f.at(at, "%s: ns/op comes twice", fields[0])
+		case unit == "ns/op":
+			times, err := f.times(at, fields[0], []float64{v}, 1)
+			if err != nil {
+				return err
 			}
+			s.ForksNS[0], timed = append(s.ForksNS[0], times...), true
+		case unit == "B/op":
+			s.bytes, s.bytesLines = s.bytes+v, s.bytesLines+1
+		case unit == "allocs/op":
+			s.allocs, s.allocsLines = s.allocs+v, s.allocsLines+1
 		}
 	}
-	return all, nil
+	if !timed {
+		return f.at(at, "%s: no ns/op", fields[0])
+	}
+	return nil
+}
+
+// find is the series of a name, a new one where there is none.
+func (g *goText) find(f *file, at int64, pkg, name string) (*goLines, error) {
+	key := pkg + " " + name
+	if i, found := g.at[key]; found {
+		return &g.all[i], nil
+	}
+	short := processors.ReplaceAllString(name, "")
+	l := goLines{Series: named(short), pkg: pkg, cpu: strings.TrimPrefix(name[len(short):], "-")}
+	if l.cpu == "" {
+		l.cpu = "1" // go test leaves it out
+	}
+	i := slices.IndexFunc(g.all, func(o goLines) bool { return o.pkg == l.pkg && o.cpu == l.cpu && o.same(l.Series) })
+	if i < 0 {
+		if err := f.many(len(g.all), at); err != nil {
+			return nil, err
+		}
+		l.ForksNS = [][]float64{nil}
+		i, g.all = len(g.all), append(g.all, l)
+	}
+	g.at[key], g.pkgs[pkg], g.cpus[l.cpu] = i, true, true
+	return &g.all[i], nil
+}
+
+func (g *goText) series() []Series {
+	var all []Series
+	for _, l := range g.all {
+		if len(g.pkgs) > 1 && l.pkg != "" {
+			l.add("pkg", l.pkg)
+		}
+		if len(g.cpus) > 1 {
+			l.add("cpu", l.cpu)
+		}
+		if l.bytesLines > 0 {
+			l.AllocBytes = new(l.bytes / l.bytesLines)
+		}
+		if l.allocsLines > 0 {
+			l.Allocs = new(l.allocs / l.allocsLines)
+		}
+		all = append(all, l.Series)
+	}
+	return all
 }
 
 var processors = regexp.MustCompile(`-[0-9]+$`)
-
-func goSeries(name string) Series { return named(processors.ReplaceAllString(name, "")) }
 
 // scalaMeter reads a file of ScalaMeter's DsvReporter: a header that begins with "date", the delimiter behind it, and a line for
 // each measurement of each run that the history has. The last run is the one that counts.
@@ -135,11 +189,7 @@ func scalaMeter(f *file) ([]Series, error) {
 				s.set(p, row[i])
 			}
 		}
-		if s.Size == 0 && len(s.Params) == 1 { // the axis of the curve, whatever its name is
-			if n, err := strconv.Atoi(s.Params[0].Value); err == nil && n > 0 {
-				s.Size, s.Params = n, nil
-			}
-		}
+		s.only() // the axis of the curve
 		var samples []float64
 		for _, text := range strings.Fields(row[complete]) {
 			v, err := strconv.ParseFloat(text, 64)

@@ -59,14 +59,12 @@ func jmh(f *file) ([]Series, error) {
 	for _, e := range list {
 		var b struct {
 			Benchmark     string            `json:"benchmark"`
-			Mode          string            `json:"mode"`
 			Params        map[string]string `json:"params"`
 			PrimaryMetric *struct {
 				Unit        string           `json:"scoreUnit"`
 				Percentiles map[string]any   `json:"scorePercentiles"`
 				Raw         [][]float64      `json:"rawData"`
 				Histogram   [][][][2]float64 `json:"rawDataHistogram"`
-				Secondary   map[string]any   `json:"-"`
 			} `json:"primaryMetric"`
 			Secondary map[string]struct {
 				Score any    `json:"score"`
@@ -109,7 +107,7 @@ func jmh(f *file) ([]Series, error) {
 			s.MedianNS = median(&v, unit)
 		}
 		for name, metric := range b.Secondary { // of -prof gc: "·gc.alloc.rate.norm" in B/op
-			if v, ok := metric.Score.(float64); ok && strings.HasSuffix(name, "gc.alloc.rate.norm") && v >= 0 {
+			if v, ok := metric.Score.(float64); ok && strings.HasSuffix(name, "gc.alloc.rate.norm") && metric.Unit == "B/op" && cost(v) {
 				s.AllocBytes = &v
 			}
 		}
@@ -180,6 +178,8 @@ func googleBenchmark(f *file) ([]Series, error) {
 			Aggregate string   `json:"aggregate_name"`
 			Real      *float64 `json:"real_time"`
 			Unit      string   `json:"time_unit"`
+			Allocs    *float64 `json:"allocs_per_iter"`
+			Skipped   bool     `json:"skipped"`
 			Failed    bool     `json:"error_occurred"`
 			Message   string   `json:"error_message"`
 		}
@@ -193,6 +193,8 @@ func googleBenchmark(f *file) ([]Series, error) {
 		switch {
 		case b.Failed:
 			return nil, f.at(e.offset, "%s failed: %s", b.Name, b.Message)
+		case b.Skipped:
+			continue
 		case b.RunType == "aggregate" && b.Aggregate != "median", b.Aggregate == "BigO", b.Aggregate == "RMS":
 			continue
 		case b.Name == "" || b.Real == nil:
@@ -210,9 +212,10 @@ func googleBenchmark(f *file) ([]Series, error) {
 		}
 		i := slices.IndexFunc(all, s.same)
 		if b.RunType == "aggregate" {
-			if i >= 0 {
-				all[i].MedianNS = median(b.Real, unit)
+			if i < 0 {
+				return nil, f.at(e.offset, "%s: no repetitions in it: run without --benchmark_report_aggregates_only", b.Name)
 			}
+			all[i].MedianNS = median(b.Real, unit)
 			continue
 		}
 		times, err := f.times(e.offset, b.Name, []float64{*b.Real}, unit)
@@ -227,6 +230,9 @@ func googleBenchmark(f *file) ([]Series, error) {
 			i, all = len(all), append(all, s)
 		}
 		all[i].ForksNS[0] = append(all[i].ForksNS[0], times...)
+		if b.Allocs != nil && cost(*b.Allocs) {
+			all[i].Allocs = b.Allocs
+		}
 	}
 	return all, nil
 }
@@ -259,18 +265,26 @@ func pytestBenchmark(f *file) ([]Series, error) {
 		if len(b.Stats.Data) == 0 {
 			return nil, f.at(e.offset, "%s: no times of rounds in it: run pytest with --benchmark-save-data", b.Name)
 		}
-		name, _, _ := strings.Cut(b.Name, "[")
+		name, id, bracket := strings.Cut(b.Name, "[")
 		s := Series{Name: name, MedianNS: median(b.Stats.Median, 1e9)}
 		params := map[string]string{}
 		for k, v := range b.Params {
+			if text, ok := v.(string); ok {
+				params[k] = text
+				continue
+			}
 			text, err := json.Marshal(v)
 			if err != nil {
 				return nil, f.at(e.offset, "%s: %v", b.Name, err)
 			}
-			params[k] = strings.Trim(string(text), `"`)
+			params[k] = string(text)
 		}
 		for _, k := range sortedKeys(params) {
 			s.set(k, params[k])
+		}
+		s.only()
+		if bracket && len(params) == 0 {
+			s.part(strings.TrimSuffix(id, "]"))
 		}
 		times, err := f.times(e.offset, b.Name, b.Stats.Data, 1e9)
 		if err != nil {
@@ -316,10 +330,14 @@ func hyperfine(f *file) ([]Series, error) {
 			return nil, err
 		}
 		s := Series{Name: b.Command, ForksNS: [][]float64{times}, MedianNS: median(b.Median, 1e9)}
+		var places []string // the file has commands with the values in place of the names
 		for _, k := range sortedKeys(b.Params) {
 			s.set(k, b.Params[k])
-			s.Name = strings.ReplaceAll(s.Name, b.Params[k], "{"+k+"}")
+			if b.Params[k] != "" {
+				places = append(places, b.Params[k], "{"+k+"}")
+			}
 		}
+		s.Name = strings.NewReplacer(places...).Replace(s.Name)
 		if err := f.unique(all, s, e.offset); err != nil {
 			return nil, err
 		}
