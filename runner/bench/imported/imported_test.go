@@ -182,7 +182,16 @@ func TestReadTruncated(t *testing.T) {
 		whole := strings.TrimRight(string(data), "\n")
 		for n := 1; n < len(whole); n += 1 + len(whole)/500 {
 			f := &file{path: name, data: []byte(whole[:n])}
-			_, _, err := f.read(format)
+			all, _, err := f.read(format)
+			if err == nil && format == GoBench {
+				samples := 0
+				for _, s := range all {
+					samples += len(s.ForksNS[0])
+				}
+				if lines := strings.Count(whole[:n], "allocs/op\n"); samples != lines {
+					t.Errorf("the first %d bytes of %s: %d samples of %d whole lines", n, name, samples, lines)
+				}
+			}
 			e, ok := errors.AsType[*Error](err)
 			lines := format == GoBench || format == ScalaMeter || format == Criterion
 			if err == nil && !lines || err != nil && (!ok || e.Line == 0 && !strings.Contains(e.What, "no result") && !strings.Contains(e.What, "no \"")) {

@@ -89,7 +89,7 @@ func jmh(f *file) ([]Series, error) {
 		}
 		forks := m.Raw
 		if len(forks) == 0 {
-			if forks, err = f.unfold(e.offset, b.Benchmark, m.Histogram); err != nil {
+			if forks, err = f.unfold(e.offset, b.Benchmark, m.Histogram, min(maxUnfolded, maxAllUnfolded/min(len(list), maxSeries))); err != nil {
 				return nil, err
 			}
 		}
@@ -119,11 +119,15 @@ func jmh(f *file) ([]Series, error) {
 	return all, nil
 }
 
-// maxUnfolded bounds the samples of one benchmark.
-const maxUnfolded = 1 << 20
+// maxUnfolded bounds the samples that are made of one histogram, maxAllUnfolded those of a file: a count is short, what it
+// stands for is not.
+const (
+	maxUnfolded    = 1 << 20
+	maxAllUnfolded = 1 << 24
+)
 
-// unfold makes samples of the histograms of forks. Where there are more than a million, each stands for several.
-func (f *file) unfold(offset int64, name string, forks [][][][2]float64) ([][]float64, error) {
+// unfold makes samples of the histograms of forks. Where there are more than most, each stands for several.
+func (f *file) unfold(offset int64, name string, forks [][][][2]float64, most int) ([][]float64, error) {
 	total := 0.0
 	for _, iterations := range forks {
 		for _, values := range iterations {
@@ -135,7 +139,7 @@ func (f *file) unfold(offset int64, name string, forks [][][][2]float64) ([][]fl
 			}
 		}
 	}
-	share := max(1, total/maxUnfolded)
+	share := max(1, total/float64(most))
 	var all [][]float64
 	for _, iterations := range forks {
 		var samples []float64

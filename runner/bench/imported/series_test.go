@@ -2,6 +2,7 @@ package imported
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -76,6 +77,29 @@ func TestReadRefusesMore(t *testing.T) {
 		all, _, err := Read(path, tt.format)
 		if e, ok := errors.AsType[*Error](err); !ok || e.Path != path || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Read(%q, %s) = %+v, %v, want %s", tt.text, tt.format, all, err, tt.want)
+		}
+	}
+}
+
+// A short file of many large counts does not become as many samples.
+func TestReadHistogramBound(t *testing.T) {
+	var text strings.Builder
+	for i := range 64 {
+		fmt.Fprintf(&text, `,{"benchmark": "a%d", "primaryMetric": {"scoreUnit": "ns/op", "rawDataHistogram": [[[[5, 3e9], [7, 1e9]]]]}}`, i)
+	}
+	all, _, err := Read(write(t, "["+text.String()[1:]+"]"), JMH)
+	if err != nil || len(all) != 64 {
+		t.Fatalf("Read of 64 histograms = %d series, %v", len(all), err)
+	}
+	for _, s := range all {
+		n, fives := len(s.ForksNS[0]), 0
+		for _, ns := range s.ForksNS[0] {
+			if ns == 5 {
+				fives++
+			}
+		}
+		if n > maxAllUnfolded/64 || n < maxAllUnfolded/64-2 || math.Abs(float64(fives)/float64(n)-0.75) > 1e-4 {
+			t.Errorf("%s has %d samples, %d of 5 ns, want %d, three quarters of 5 ns", s.Name, n, fives, maxAllUnfolded/64)
 		}
 	}
 }
