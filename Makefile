@@ -1,11 +1,12 @@
 # make test   installs what the tests need (Chromium, where apt-get and root are there) and runs all of them
 # make bench  runs the benchmarks
 # make bench-engine  compares the load engine with the tools on PATH (wrk2, vegeta, hey, k6, h2load, fortio, oha), ROUNDS times, and judges it by its bars; docs/performance.md has the variables
+# make bench-micro  checks microbenchmarks against subjects whose truth is known
 # make check  runs every check, as CI does
 # make accuracy  checks the load engine against servers whose truth is known; ARGS='--peers' runs other tools beside it
 
 export GOTOOLCHAIN = local
-.PHONY: test bench bench-engine check build accuracy
+.PHONY: test bench bench-engine bench-micro check build accuracy
 
 test:
 	@mkdir -p .perfplan; chromium=yes; .ci/chromium || chromium=no; \
@@ -18,6 +19,11 @@ bench:
 ROUNDS ?= 5
 bench-engine:
 	BENCH_ENGINE=$(ROUNDS) go test -run '^TestBenchEngine$$' -v -count 1 -timeout 3h ./runner/load
+
+# What microbenchmarks find of subjects whose truth is known: growth, warm-up, and comparisons, N times.
+N ?= 20
+bench-micro:
+	BENCH_MICRO=$(N) go test -run '^TestTruth' -v -count 1 -timeout 2h ./runner/bench
 
 build:
 	go build -o .perfplan/bin/perfplan ./cmd/perfplan

@@ -190,6 +190,9 @@ func (c *console) calibrateBench(ctx context.Context, path string, f runFlags, p
 			c.warnf("calibration: run %d of %d", i+1, 2*pairs)
 		}
 		dir := filepath.Join(tmp, strconv.Itoa(i))
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			return fail(exitBroken, "%w", err)
+		}
 		r := c.carryOut(ctx, p, sweeper, runner.Options{Dir: dir, RunID: strconv.Itoa(i), Version: thisBuild().Version, Env: c.lookup, Bench: true})
 		switch {
 		case r.Interrupted:

@@ -60,3 +60,22 @@ func TestExamples(t *testing.T) {
 		})
 	}
 }
+
+// A predictor that scores row by row does not pass the gate of the shipped plan. A busy machine may leave that open, but no more.
+func TestSlowPathFails(t *testing.T) {
+	out := t.TempDir()
+	run := exec.Command("perfplan", "bench", "--quiet", "--out", out,
+		"--set", "stages.predict.microbenchmark.subject.command=.perfplan/bin/predictor bench --slow-path",
+		"--set", "stages.predict.microbenchmark.sizes=[1000, 2000, 3000, 4000, 5000, 10000]", "--set", "stages.predict.microbenchmark.samples=5", "plans/predictor.yaml")
+	run.Dir = "../.."
+	said, _ := run.CombinedOutput()
+	r, err := result.Read(filepath.Join(out, "predictor", "latest", "result.json"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	code := run.ProcessState.ExitCode()
+	slo := r.Stages[0].SLO[2]
+	if r.Stages[0].Name != "predict" || slo.Metric != "slope" || slo.Value == nil || *slo.Value < 1000 || slo.Outcome == result.Pass || code != 1 && code != 5 {
+		t.Errorf("exit %d, %s: %v, %s\n%s", code, slo.Text, slo.Value, slo.Outcome, said)
+	}
+}

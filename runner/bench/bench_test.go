@@ -79,7 +79,7 @@ func TestLinear(t *testing.T) {
 	if f == nil || f.Class != "linear" || !near(f.SlopeNS, 1000, 0.01) || !near(f.InterceptNS, 20e3, 0.05) || f.R2 < 0.999 || *f.SlopeLoNS > 1001 || *f.SlopeHiNS < 999 {
 		t.Errorf("fit %+v, want linear with 1000 ns a row and 20000 ns", f)
 	}
-	if mb.Reference.Name != "JVM" || mb.Reference.Points[0].TimeNS != 1e9 {
+	if mb.Reference.Name != "JVM" || mb.Reference.Points[0].TimeNS != 1e9 || !near(*mb.Reference.Points[0].Ratio, 1e9/120e3, 1e-9) {
 		t.Errorf("reference %+v", mb.Reference)
 	}
 	if len(seen) != 16 || seen[0].Count != 15 || seen[0].Done != 0 || seen[0].Cell.Size != sizeOrder(cfg)[0] || seen[15].Done != 15 {

@@ -43,6 +43,7 @@ func read(m *plans.Microbenchmark) (*result.Microbenchmark, []result.Warning, er
 		return cmp.Or(strings.Compare(a.Settings.String(), b.Settings.String()), a.Size-b.Size)
 	})
 	rec.Fits = fits(rec.Sizes)
+	ratios(rec)
 	return rec, stale(m), nil
 }
 

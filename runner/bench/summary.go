@@ -37,6 +37,7 @@ func record(m *plans.Microbenchmark, forks []*fork) *result.Microbenchmark {
 		rec.OverheadNS = new(stats.Median(shells))
 	}
 	rec.Fits = fits(rec.Sizes)
+	ratios(rec)
 	return rec
 }
 
@@ -260,6 +261,20 @@ func growth(sizes []result.Size) *result.Fit {
 		}
 	}
 	return fit
+}
+
+// ratios compares the reference with the medians, where a size has one.
+func ratios(rec *result.Microbenchmark) {
+	if rec.Reference == nil {
+		return
+	}
+	for i := range rec.Reference.Points {
+		p := &rec.Reference.Points[i]
+		at := slices.DeleteFunc(slices.Clone(rec.Sizes), func(z result.Size) bool { return z.Size != p.Size || z.P50NS == nil })
+		if len(at) == 1 && *at[0].P50NS > 0 {
+			p.Ratio = new(float64(p.TimeNS) / *at[0].P50NS)
+		}
+	}
 }
 
 func reference(r *plans.Reference) *result.Reference {

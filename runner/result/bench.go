@@ -154,8 +154,9 @@ type Reference struct {
 
 // A ReferencePoint is a published time.
 type ReferencePoint struct {
-	Size   int   `json:"size"`
-	TimeNS int64 `json:"time_ns"`
+	Size   int      `json:"size"`
+	TimeNS int64    `json:"time_ns"`
+	Ratio  *float64 `json:"ratio,omitempty"` // to the median measured at this size; null: none was, or settings give several
 }
 
 // A BenchBaseline is how a microbenchmark compares with stored runs of it.

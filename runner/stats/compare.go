@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -37,19 +38,17 @@ func square(x float64) float64 { return x * x }
 // Holm tells which of several hypotheses are refuted, at a level for all of them together, by their p-values
 // (Holm, Scandinavian Journal of Statistics 6, 1979).
 func Holm(p []float64, level float64) []bool {
+	p = slices.Clone(p)
+	for i, v := range p {
+		if math.IsNaN(v) { // says nothing against it
+			p[i] = 1
+		}
+	}
 	order := make([]int, len(p))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case p[i] < p[j]:
-			return -1
-		case p[i] > p[j]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
 	refuted := make([]bool, len(p))
 	for k, i := range order {
 		if !(p[i] <= level/float64(len(p)-k)) {

@@ -24,7 +24,8 @@ func CalibrateBench(runs []*result.Microbenchmark, margin float64) BenchCalibrat
 		}
 	}
 	c.Found = found(runs, 0.10, margin)
-	for change := 0.01; change <= 1; change += 0.01 {
+	for step := range 100 {
+		change := float64(step+1) / 100
 		if 100*found(runs, change, margin) >= 95*c.Pairs {
 			c.Visible = change
 			break

@@ -84,7 +84,11 @@ func decide(s plans.SLO, st *result.Stage, b Baselines) result.SLO {
 	if len(parts) > 1 {
 		out.Segments = parts
 		if worst.Outcome == result.Pass {
-			out.Reason = fmt.Sprintf("it holds in all %d segments; nearest to the limit: %s", len(parts), out.Reason)
+			noun := "segments"
+			if st.Microbenchmark != nil {
+				noun = "cells"
+			}
+			out.Reason = fmt.Sprintf("it holds in all %d %s; nearest to the limit: %s", len(parts), noun, out.Reason)
 		}
 	}
 	return out
