@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,7 +155,7 @@ func (c *console) printDeltas(stage string, b *result.BenchBaseline) {
 		if d.Interval != nil {
 			span = fmt.Sprintf("(%s to %s)", percentChange(*d.Interval.Lo), percentChange(*d.Interval.Hi))
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t  %s\t\n", name, time.Duration(d.BaseNS), time.Duration(d.NowNS), percentChange(d.Change), span, d.Verdict)
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t  %s\t\n", name, fourDigits(d.BaseNS), fourDigits(d.NowNS), percentChange(d.Change), span, d.Verdict)
 	}
 	w.Flush()
 	for _, n := range b.New {
@@ -163,6 +164,15 @@ func (c *console) printDeltas(stage string, b *result.BenchBaseline) {
 	for _, n := range b.Vanished {
 		fmt.Fprintf(c.out, "  %s: only in the old result\n", n)
 	}
+}
+
+// fourDigits is a time in nanoseconds, rounded.
+func fourDigits(ns float64) time.Duration {
+	if !(ns > 0) {
+		return 0
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(ns))-3)
+	return time.Duration(math.Round(math.Round(ns/unit) * unit))
 }
 
 func percentChange(v float64) string { return fmt.Sprintf("%+.1f%%", 100*v) }
