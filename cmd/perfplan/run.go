@@ -95,7 +95,7 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 			return err
 		}
 	}
-	baselines, err := readBaselines(f.baselines)
+	baselines, err := readBaselines("--baseline", f.baselines)
 	if err != nil {
 		return err
 	}
@@ -131,24 +131,31 @@ func (c *console) run(ctx context.Context, path string, f runFlags) error {
 	return exit(*r.ExitCode)
 }
 
-// readBaselines reads stored runs. One that failed, or that says nothing for sure, is none.
-func readBaselines(paths []string) (all []*result.Result, err error) {
+// readBaselines reads stored runs: records, run folders and baselines. One that failed, or that says nothing for sure, is none.
+// flag is what names them on the command line, for messages.
+func readBaselines(flag string, paths []string) (all []*result.Result, err error) {
+	if flag != "" {
+		flag += ": "
+	}
 	seen := map[string]string{}
 	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			path = filepath.Join(path, "result.json")
+		if path, err = recordIn(path); err != nil {
+			return nil, fail(exitUsage, "%s%w", flag, err)
 		}
-		r, err := result.Read(path)
-		switch {
-		case err != nil:
-			return nil, fail(exitUsage, "--baseline: %w", err)
-		case !passed(r):
-			return nil, fail(exitUsage, "--baseline: %s: got a run that is %s, want one that passed", path, r.Outcome)
-		case seen[r.RunID] != "":
-			return nil, fail(exitUsage, "--baseline: %s is the same run as %s", path, seen[r.RunID])
+		runs, err := result.ReadRuns(path)
+		if err != nil {
+			return nil, fail(exitUsage, "%s%w", flag, err)
 		}
-		seen[r.RunID] = path
-		all = append(all, r)
+		for _, r := range runs {
+			switch {
+			case !passed(r):
+				return nil, fail(exitUsage, "%s%s: got a run that is %s, want one that passed", flag, path, r.Outcome)
+			case seen[r.RunID] != "":
+				return nil, fail(exitUsage, "%s%s is the same run as %s", flag, path, seen[r.RunID])
+			}
+			seen[r.RunID] = path
+			all = append(all, r)
+		}
 	}
 	return all, nil
 }
