@@ -28,10 +28,10 @@ checksum, and is meant to be committed beside the plan: "perfplan run
 microbenchmarks; for load stages a breach decides from five runs on.
 
 Only runs that passed get into a baseline, all of one plan and of like machines.`,
-		Example: `  perfplan baseline save plans/predictor.baseline.json perfplan-out/predictor/latest
-  perfplan baseline promote plans/predictor.baseline.json perfplan-out/predictor/latest
-  perfplan baseline show plans/predictor.baseline.json
-  perfplan run --baseline plans/predictor.baseline.json plans/predictor.yaml`,
+		Example: `  perfplan baseline save plans/base.json perfplan-out/predictor/latest
+  perfplan baseline promote plans/base.json perfplan-out/predictor/latest
+  perfplan baseline show plans/base.json
+  perfplan run --baseline plans/base.json plans/predictor.yaml`,
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SetOut(c.err)
