@@ -32,6 +32,7 @@ var ownImports = map[string]string{
 	"runner/load/accuracy": "plans runner/hist runner/load runner/load/kts runner/result runner/schedule runner/stats runner/verdict",
 	"runner/observe":       "runner/result",
 	"runner/verdict":       "plans runner/hist runner/result runner/stats",
+	"runner/history":       "runner/result runner/stats",
 	"runner": "plans runner/bench runner/load runner/observe runner/process runner/result runner/schedule runner/stats " +
 		"runner/verdict",
 
@@ -46,7 +47,7 @@ var ownImports = map[string]string{
 
 	"cmd/perfplan/lsp": "plans",
 
-	"cmd/perfplan": "cmd/perfplan/lsp plans report report/chart runner runner/load runner/process runner/result runner/verdict",
+	"cmd/perfplan": "cmd/perfplan/lsp plans report report/chart runner runner/history runner/load runner/process runner/result runner/verdict",
 }
 
 // foreignImports says who may import another module, or a part of one: one importer each, so that it can be replaced.
