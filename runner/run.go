@@ -25,6 +25,7 @@ type Options struct {
 	Engine    string                      // of load stages: one of load's names, "" is load.EngineAuto
 	Pacing    string                      // of the event loop: one of load's names, "" is load.PacingAuto
 	Baselines []*result.Result            // stored runs that SLOs may be relative to
+	Through   func(address string) string // where load goes in place of an address of a target; nil: there
 	Bench     bool                        // no target is started: the plan has only microbenchmarks
 	Loops     int                         // threads of the event loop, 0: chosen
 }

@@ -250,6 +250,12 @@ func (r *run) offer(ctx context.Context, cfg load.Config, p profile, rec *result
 	if cfg.Hosts, err = load.Resolve(ctx, t); err != nil {
 		return fmt.Errorf("target %s: %w", t.Name, err)
 	}
+	if r.opt.Through != nil {
+		for i := range cfg.Hosts {
+			cfg.Hosts[i].Address = r.opt.Through(cfg.Hosts[i].Address)
+		}
+		cfg.Refresh = 0
+	}
 	watched, stop := r.targets.watch(ctx, t)
 	defer stop()
 	rec.Load, err = load.Run(watched, cfg)

@@ -13,6 +13,7 @@ var ownImports = map[string]string{
 	// The leaves know nothing of ours.
 	"plans":                  "",
 	"runner/hist":            "",
+	"runner/faults":          "",
 	"runner/process":         "",
 	"runner/load/kts":        "",
 	"runner/result":          "",
@@ -33,6 +34,7 @@ var ownImports = map[string]string{
 	"runner/observe":       "runner/result",
 	"runner/verdict":       "plans runner/hist runner/result runner/stats",
 	"runner/history":       "runner/result runner/stats",
+	"runner/selftest":      "plans runner runner/faults runner/result runner/verdict",
 	"runner": "plans runner/bench runner/load runner/observe runner/process runner/result runner/schedule runner/stats " +
 		"runner/verdict",
 
@@ -47,7 +49,7 @@ var ownImports = map[string]string{
 
 	"cmd/perfplan/lsp": "plans",
 
-	"cmd/perfplan": "cmd/perfplan/lsp plans report report/chart runner runner/history runner/load runner/process runner/result runner/verdict",
+	"cmd/perfplan": "cmd/perfplan/lsp plans report report/chart runner runner/history runner/load runner/process runner/result runner/selftest runner/verdict",
 }
 
 // foreignImports says who may import another module, or a part of one: one importer each, so that it can be replaced.
