@@ -240,6 +240,7 @@ type Stage struct {
 	Work      Work
 	Alongside string        // name of the load stage at the same time as which it runs; "": it begins when the one before has ended
 	Delay     time.Duration // until it begins, from then on
+	Looks     int           // how often it is measured at most, while a breach is looked at again; 1: never again
 	SLOs      []SLO         // the stage's own, then the plan-wide ones that apply to its kind
 }
 

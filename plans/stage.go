@@ -23,6 +23,18 @@ func (l *loader) stage(it *item, p *Plan) *Stage {
 	case it.get("load") != nil:
 		s.Work = l.loadWork(it.get("load"), p)
 	}
+	s.Looks = max(1, int(it.get("confirm").integer()))
+	if c := it.get("confirm"); c != nil {
+		if s.Looks%2 == 0 {
+			l.fault(c.fault("an even number of looks may end in a draw", c.quoted(), "an odd number", fmt.Sprintf("write %d", s.Looks+1)))
+		}
+		if it.has("alongside") {
+			l.fault(c.fault("a stage that runs alongside another cannot be measured again by itself", c.quoted(), "confirm on other stages", ""))
+		}
+		if it.has("warmup") {
+			l.fault(c.fault("a warm-up has no assertion to confirm", c.quoted(), "no confirm with warmup", ""))
+		}
+	}
 	l.spend(it, s)
 	return s
 }

@@ -27,6 +27,10 @@ func newStage(st *result.Stage, i int, files *names) stage {
 	if st.Alongside != "" {
 		v.Lines = append(v.Lines, "At the same time as stage "+st.Alongside+".")
 	}
+	if len(st.Looks) > 0 {
+		v.State = strings.TrimSpace(v.State + " " + looksLine(st))
+		v.Parts = append(v.Parts, part{Title: "Looks", Tables: []table{looksTable(st.Looks)}})
+	}
 	file := files.unique(st.Name)
 	if st.Warmup != nil {
 		v.Lines = append(v.Lines, warmupLine(st.Warmup))
@@ -250,3 +254,34 @@ func hostTable(o *result.Observation) table {
 }
 
 func plainNumber(v float64) string { return number(v, 3) }
+
+// looksLine says why a stage was measured several times, and what became of it.
+func looksLine(st *result.Stage) string {
+	var said []string
+	for i, s := range st.SLO {
+		failed := 0
+		for _, l := range st.Looks {
+			if i < len(l.SLO) && l.SLO[i].Outcome == result.Fail {
+				failed++
+			}
+		}
+		switch {
+		case failed > 0 && s.Outcome == result.Pass:
+			said = append(said, fmt.Sprintf("%s failed in %d and was not reproduced", s.Text, failed))
+		case failed > 0:
+			said = append(said, fmt.Sprintf("%s failed in %d", s.Text, failed))
+		}
+	}
+	return fmt.Sprintf("Measured %d times, since an SLO failed: %s. The figures are those of the last look.", len(st.Looks), strings.Join(said, "; "))
+}
+
+// looksTable has what each look at a stage came to.
+func looksTable(looks []result.Stage) table {
+	t := table{Caption: "What each look came to", Cols: []column{{"Look", true}, {"SLO", false}, {"Outcome", false}, {"Value", true}, {"Reason", false}}}
+	for i, l := range looks {
+		for _, row := range sloRows(&l, "") {
+			t.Rows = append(t.Rows, []cell{{Text: count(int64(i) + 1)}, {Text: row.Text}, {Badge: row.Badge}, {Text: row.Value}, {Text: row.Reason}})
+		}
+	}
+	return t
+}

@@ -187,22 +187,31 @@ func (r *run) stage(ctx context.Context, i, n int, put func(result.Stage) *resul
 		case <-ctx.Done():
 		}
 	}
-	r.opt.Events(StageStarted{Index: i, Count: len(r.plan.Stages), Stage: st})
-	r.sampler.Read() // so that the first interval begins with the stage
 	begin := time.Now()
-	rec := result.Stage{
-		Name: st.Name, Kind: st.Work.Kind(), Alongside: st.Alongside, State: result.Complete, StartNS: int64(begin.Sub(r.begin)),
-		SLO: []result.SLO{}, Warnings: []result.Warning{},
+	rec, err := r.look(ctx, i, n, begin)
+	for err == nil && ctx.Err() == nil && again(st, &rec) {
+		r.mu.Lock()
+		put(rec) // what is measured is kept, whatever becomes of the next look
+		saveErr := r.save()
+		r.mu.Unlock()
+		if saveErr != nil {
+			return saveErr
+		}
+		var next result.Stage
+		next, err = r.look(ctx, i, n, time.Now())
+		looks := rec.Looks
+		if looks == nil {
+			looks = []result.Stage{rec}
+		}
+		if err != nil || ctx.Err() != nil { // the one before stands
+			rec.Looks = append(looks, next)
+			break
+		}
+		rec = next
+		rec.SLO = slices.Clone(next.SLO) // the look keeps its own
+		rec.Looks = append(slices.Clone(looks), next)
+		verdict.Looks(st, &rec)
 	}
-	err := r.work(ctx, st, n, &rec)
-	end := time.Now()
-	rec.DurationNS = int64(end.Sub(begin))
-	if err != nil || ctx.Err() != nil || rec.Aborted != "" {
-		rec.State = result.Partial
-	}
-	rec.Observation = r.sampler.Between(begin, end)
-	m, _ := st.Work.(*plans.Microbenchmark)
-	verdict.StageAgainst(st, &rec, r.baselines(st.Name, m))
 	if err != nil && rec.Outcome != result.Fail {
 		rec.Reason = err.Error()
 	}
@@ -219,6 +228,35 @@ func (r *run) stage(ctx context.Context, i, n int, put func(result.Stage) *resul
 		return fmt.Errorf("stage %s: %w", st.Name, err)
 	}
 	return nil
+}
+
+// again tells whether a stage is to be measured once more: an SLO has failed, or the looks until now do not agree.
+func again(st *plans.Stage, rec *result.Stage) bool {
+	if len(rec.Looks) == 0 {
+		return st.Looks > 1 && rec.Outcome == result.Fail
+	}
+	return len(rec.Looks) < st.Looks && !verdict.Agreed(st, rec.Looks)
+}
+
+// look measures the i-th stage once, one of n that run at the same time.
+func (r *run) look(ctx context.Context, i, n int, begin time.Time) (result.Stage, error) {
+	st := r.plan.Stages[i]
+	r.opt.Events(StageStarted{Index: i, Count: len(r.plan.Stages), Stage: st})
+	r.sampler.Read() // so that the first interval begins with the stage
+	rec := result.Stage{
+		Name: st.Name, Kind: st.Work.Kind(), Alongside: st.Alongside, State: result.Complete, StartNS: int64(begin.Sub(r.begin)),
+		SLO: []result.SLO{}, Warnings: []result.Warning{},
+	}
+	err := r.work(ctx, st, n, &rec)
+	end := time.Now()
+	rec.DurationNS = int64(end.Sub(begin))
+	if err != nil || ctx.Err() != nil || rec.Aborted != "" {
+		rec.State = result.Partial
+	}
+	rec.Observation = r.sampler.Between(begin, end)
+	m, _ := st.Work.(*plans.Microbenchmark)
+	verdict.StageAgainst(st, &rec, r.baselines(st.Name, m))
+	return rec, err
 }
 
 // baselines are the stored runs of a stage that this one can be compared with. A microbenchmark m can be compared with one of

@@ -20,12 +20,12 @@ func selftestCommand(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "selftest PLAN",
 		Short: "Prove that each SLO of a plan can fail",
-		Long: `selftest runs each load stage of a plan, shortened to what its SLOs need, through
-a proxy before the target: once without a fault, when every SLO has to hold, and
-once for each SLO with a fault that takes its figure 25 % beyond the limit (later
-answers, reset connections), when that SLO has to fail. Microbenchmarks are
-measured once and judged again with worse figures. No SLO may pass on a stage
-that measured nothing.
+		Long: `selftest runs each load stage of a plan, cut to what its SLOs need, through a
+proxy before the target: once without a fault, when every SLO has to hold, and
+once for each SLO with a fault that takes its figure 25 % beyond the limit
+(later answers, reset connections), when that SLO has to fail. Microbenchmarks
+are measured once and judged again with worse figures. No SLO may pass on a
+stage that measured nothing.
 
 SLOs that no fault of a network is about (cpu, rss, lag, comparisons with
 baselines) are named as unproven.

@@ -22,11 +22,13 @@ import (
 //	hang          accept and never answer
 //	slow=250ms    200 after that time
 //	every=10:1s   200, every tenth answer after that time
+//	first=10:1s   200, the first ten answers after that time
 type behaviour struct {
 	status int
 	hang   bool
 	delay  time.Duration
 	every  int64 // which answers are delayed
+	first  int64 // up to which they are; 0: all
 	dies   int64 // the answer before which the process ends; 0 for never
 	served atomic.Int64
 }
@@ -44,6 +46,11 @@ func parseBehaviour(text string) (*behaviour, error) {
 	case "every":
 		n, delay, _ := strings.Cut(value, ":")
 		if b.every, err = strconv.ParseInt(n, 10, 64); err == nil {
+			b.delay, err = time.ParseDuration(delay)
+		}
+	case "first":
+		n, delay, _ := strings.Cut(value, ":")
+		if b.first, err = strconv.ParseInt(n, 10, 64); err == nil {
 			b.delay, err = time.ParseDuration(delay)
 		}
 	default:
@@ -64,7 +71,7 @@ func (b *behaviour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		return
 	}
-	if b.delay > 0 && n%b.every == 0 {
+	if b.delay > 0 && n%b.every == 0 && (b.first == 0 || n <= b.first) {
 		time.Sleep(b.delay)
 	}
 	w.WriteHeader(b.status)

@@ -40,7 +40,7 @@ func Prune(r *Result) Result {
 	out.Stages = slices.Clone(r.Stages)
 	for i := range out.Stages {
 		st := &out.Stages[i]
-		st.Observation, st.Warnings = nil, []Warning{}
+		st.Observation, st.Warnings, st.Looks = nil, []Warning{}, nil
 		if st.Load != nil {
 			l := *st.Load
 			l.Series, l.Intervals, l.Errors, l.DNS = []Second{}, nil, []Error{}, nil

@@ -122,6 +122,7 @@ type Stage struct {
 	Warmup         *Warmup         `json:"warmup,omitempty"`
 	Load           *Load           `json:"load,omitempty"`
 	Observation    *Observation    `json:"observation,omitempty"`
+	Looks          []Stage         `json:"looks,omitempty"` // all measurements of a stage that was measured again, in order; the stage's own figures are those of the last
 	Warnings       []Warning       `json:"warnings"`
 }
 
