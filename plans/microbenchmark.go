@@ -73,6 +73,7 @@ func (l *loader) subject(it *item, m *Microbenchmark, dir string) {
 		if f := r.get("file"); f != nil {
 			s.File, s.Command.Text = l.path(f), "results of "+f.value()
 		}
+		m.Forks, m.Samples, m.MinTime, m.Warmup = 0, 0, 0, Until{}
 		l.noRun(it)
 	}
 }

@@ -95,6 +95,10 @@ func benchBrief(b *result.Microbenchmark) string {
 		return fmt.Sprintf("%s over %s; the fit of each is below.", counted(int64(len(b.Sizes)), "measurement"), counted(int64(n), "combination"))
 	case len(b.Sizes) == 1 && b.Sizes[0].P50NS != nil:
 		return "Median " + duration(*b.Sizes[0].P50NS) + "."
+	case len(b.Sizes) == 0:
+		return "Nothing was measured."
+	case n > 1:
+		return fmt.Sprintf("%s over %s.", counted(int64(len(b.Sizes)), "measurement"), counted(int64(n), "combination"))
 	}
 	return fitLine(nil)
 }

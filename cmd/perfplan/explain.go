@@ -296,6 +296,9 @@ func samplesOf(s plans.SLO, work plans.Work) (samples, needed string) {
 	needed = fmt.Sprint(s.MinSamples())
 	switch w := work.(type) {
 	case *plans.Microbenchmark:
+		if w.Subject.Kind == plans.SubjectResults {
+			return "those of the file", needed
+		}
 		return fmt.Sprintf("%d a size", w.Forks*w.Samples), needed
 	case *plans.Load:
 		if k := s.Metric.Kind; k == plans.CPU || k == plans.RSS {

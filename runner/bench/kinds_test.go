@@ -296,6 +296,10 @@ func TestShell(t *testing.T) {
 	if mb.OverheadNS == nil || *mb.OverheadNS <= 0 || *mb.Sizes[0].MinNS < 50e6-*mb.OverheadNS {
 		t.Errorf("shell %v, least %v", mb.OverheadNS, *mb.Sizes[0].MinNS)
 	}
+	cfg = fromPlan(t, t.TempDir(), "      subject: {shell: \"exit 3\"}\n      forks: 1\n")
+	if mb, _, err := Run(t.Context(), cfg); err == nil || mb.OverheadNS != nil {
+		t.Errorf("a shell that fails at once: %v, overhead %v", err, mb.OverheadNS)
+	}
 	cfg = fromPlan(t, t.TempDir(), "      subject: {shell: \":\"}\n      forks: 1\n      samples: 8\n      warmup: none\n")
 	_, warnings, err := Run(t.Context(), cfg)
 	if err != nil || !slices.Contains(codes(warnings), "shell_overhead") {

@@ -29,7 +29,7 @@ func record(m *plans.Microbenchmark, forks []*fork) *result.Microbenchmark {
 			rec.Sizes = append(rec.Sizes, sum(c, in))
 		}
 	}
-	if m.Subject.Shell {
+	if m.Subject.Shell && len(forks) > 0 {
 		var shells []float64
 		for _, f := range forks {
 			shells = append(shells, f.overhead)

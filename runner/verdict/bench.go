@@ -72,8 +72,8 @@ func inCell(s plans.SLO, z result.Size) result.SLOSegment {
 		return noData("the subject reports no allocations")
 	case v == nil && s.Metric.Kind == plans.Instructions:
 		return noData("instructions are not counted here: the machine does not let perf_event_open count them")
-	case v == nil:
-		return noData(fmt.Sprintf("%d samples are too few for this percentile", z.Samples))
+	case s.Metric.Kind == plans.Time && (v == nil || z.Samples < int64(s.MinSamples())):
+		return noData(fmt.Sprintf("%s too few for %s: it needs at least %d", are(z.Samples, "sample"), s.Metric.Stat, s.MinSamples()))
 	case s.Metric.Kind != plans.Time:
 		return compared(s, *v, z.Samples)
 	}
@@ -85,6 +85,14 @@ func inCell(s plans.SLO, z result.Size) result.SLOSegment {
 		return within(s, *v, z.Interval, z.Samples)
 	}
 	return compared(s, *v, z.Samples)
+}
+
+// are is a number of things with its verb.
+func are(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " is"
+	}
+	return fmt.Sprintf("%d %ss are", n, noun)
 }
 
 func sizeValue(m plans.Metric, z result.Size) *float64 {
