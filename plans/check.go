@@ -193,6 +193,9 @@ func (l *loader) applies(e *item, m Metric, st *Stage, p *Plan) bool {
 	case kind == "warmup":
 		l.fault(e.fault("assertion on a warm-up, whose times are thrown away", e.quoted(), "", "put it on a load stage"))
 		return false
+	case kind == "compare":
+		l.fault(e.fault("assertion on a comparison, which decides by itself", e.quoted(), "", "say what matters with margin and metrics"))
+		return false
 	case bench != (kind == "microbenchmark"):
 		hint := ""
 		if st == nil {
@@ -453,7 +456,10 @@ func (l *loader) unused(top *item) {
 	}
 	requests, targets, flows := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, st := range top.get("stages").all() {
-		for _, kind := range []string{"warmup", "load"} {
+		for _, side := range []string{"base", "new"} {
+			targets[st.get("compare").get(side).get("target").value()] = true
+		}
+		for _, kind := range []string{"warmup", "load", "compare"} {
 			requests[st.get(kind).get("request").value()] = true
 			flows[st.get(kind).get("flow").value()] = true
 			for _, e := range st.get(kind).get("mix").children() {

@@ -30,6 +30,9 @@ func (l *loader) computeDefaults(top *item) {
 				l.setDefault(w, "max_in_flight", strconv.Itoa(inFlight(l.peak(w), w.get("timeout").duration()+thinking(top, w))))
 			}
 		}
+		if only := theOnly(top.get("requests")); only != "" {
+			l.setDefault(st.get("compare"), "request", only)
+		}
 		if w := st.get("warmup"); !w.has("for") {
 			l.setDefault(w, "until", "steady")
 			l.setDefault(w, "at_most", "30s")

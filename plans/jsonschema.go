@@ -109,7 +109,11 @@ func (s *shape) scalarSchema() []any {
 			case "lte":
 				n = append(n, member{"maximum", json.Number(b.param)})
 			case "oneof":
-				n = append(n, member{"const", json.Number(b.param)})
+				var numbers []json.Number
+				for _, word := range strings.Fields(b.param) {
+					numbers = append(numbers, json.Number(word))
+				}
+				n = append(n, member{"enum", numbers})
 			}
 		}
 		return []any{n, object{{"type", "string"}, {"pattern", `\$\{|^[0-9]+$`}}}

@@ -11,6 +11,8 @@ func (s *Stage) Planned() float64 {
 	switch w := s.Work.(type) {
 	case *Warmup:
 		return w.Rate * w.Until.AtMost.Seconds()
+	case *Compare:
+		return w.Rate * w.Duration(w.Pairs).Seconds()
 	case *Load:
 		total := 0.0
 		for _, seg := range w.Profile {
@@ -39,6 +41,8 @@ func (s *Stage) Duration() (least, most time.Duration) {
 		if w.Until.Steady {
 			least = 0
 		}
+	case *Compare:
+		least, most = w.Duration(5), saturated(float64(w.Duration(w.Pairs+3))+float64(times(float64(2*w.Pairs), w.Timeout)))
 	case *Load:
 		least, most = w.Duration(), w.Duration()+w.Drain
 	case *Microbenchmark:

@@ -244,7 +244,7 @@ type Stage struct {
 	SLOs      []SLO         // the stage's own, then the plan-wide ones that apply to its kind
 }
 
-// Work is what a stage does: *Microbenchmark, *Warmup or *Load.
+// Work is what a stage does: *Microbenchmark, *Warmup, *Load or *Compare.
 type Work interface{ Kind() string }
 
 // Kind is the word for the stage's work in plans, results and reports.

@@ -204,7 +204,7 @@ var tableShape = &shape{noun: "the path of a file, or a map with file", scalar: 
 }}
 
 var stagesShape = &shape{noun: "a list of stages", some: true, list: &shape{noun: "a stage, such as {name: hold, load: {rate: 50/s, for: 1m}}",
-	one: []string{"microbenchmark", "warmup", "load"}, keys: []key{
+	one: []string{"microbenchmark", "warmup", "load", "compare"}, keys: []key{
 		{name: "name", required: true, shape: nameShape, example: "hold", doc: "Name of the stage, used once in a plan."},
 		{name: "alongside", shape: &shape{noun: "a name", scalar: textScalar, rule: "min=1,max=100", open: true, of: "stages"}, told: "it begins when the stage before has ended", example: "shoppers", aka: []string{"parallel", "with", "beside"},
 			doc: "Name of a load stage before it, at the same time as which this one runs. The stage behind them begins when all have ended."},
@@ -218,9 +218,35 @@ var stagesShape = &shape{noun: "a list of stages", some: true, list: &shape{noun
 		{name: "warmup", shape: warmupShape, example: "{rate: 50/s, until: steady}", aka: []string{"warm_up"}, doc: "Send load whose times are thrown away, but counted."},
 		{name: "load", shape: loadShape, example: "{rate: 50/s, for: 1m}", aka: []string{"constant", "test"},
 			doc: "Offer requests at a rate, whatever the target does."},
+		{name: "compare", shape: compareShape, example: "{base: {commit: main}, rate: 50/s, for: 10s}", aka: []string{"ab", "versus"},
+			doc: "Run a load against two versions in pairs, and say whether the new one is worse. See [slo.md](slo.md#two-versions)."},
 		{name: "slo", shape: slosShape, example: "[p99 < 150ms]", doc: "Assertions on this stage. See [slo.md](slo.md).",
 			aka: []string{"assert", "asserts", "assertions", "thresholds", "slos", "checks"}},
 	}}}
+
+var sideShape = &shape{noun: "a map with target or commit", keys: []key{
+	{name: "target", shape: targetName, told: "that of the request", example: "shop", doc: "Name of the target."},
+	{name: "commit", shape: &shape{noun: "a commit, branch or tag", scalar: textScalar, rule: "min=1,max=200", open: true}, told: "as it is", example: "main", aka: []string{"ref", "branch", "tag", "revision"},
+		doc: "Commit of the plan's repository at which the target is built and started, in a checkout of its own that is removed in the end."},
+}}
+
+var compareShape = &shape{noun: "a comparison, such as {base: {commit: main}, rate: 50/s, for: 10s}", keys: []key{
+	{name: "base", required: true, shape: sideShape, example: "{commit: main}", aka: []string{"old", "before", "baseline"}, doc: "The version that is there."},
+	{name: "new", def: "{}", shape: sideShape, example: "{target: shop}", aka: []string{"candidate", "after"}, doc: "The version that is to come."},
+	{name: "request", shape: requestName, told: "the only request", example: "home", doc: "Name of the request to send to both."},
+	{name: "arrivals", def: "uniform", example: "poisson", doc: "`uniform` is evenly spaced, `poisson` comes at random as independent users do; both versions get the same.",
+		shape: &shape{noun: "uniform or poisson", scalar: textScalar, rule: "oneof=uniform poisson"}},
+	{name: "seed", def: "1", shape: seedShape, example: "7", doc: "Decides what is drawn at random."},
+	{name: "rate", required: true, shape: rateShape, example: "50/s", aka: []string{"rps", "qps"}, doc: "Arrivals per second, minute or hour."},
+	{name: "for", required: true, shape: durationShape, example: "10s", aka: []string{"duration"}, doc: "Length of each run."},
+	{name: "warm", def: "1s", shape: pauseShape, example: "5s", doc: "Load before each run, whose times are thrown away."},
+	{name: "margin", def: "10%", example: "5%", doc: "The change to the worse that matters.", shape: &shape{noun: "a percentage like 10%", scalar: textScalar, rule: "min=1", open: true}},
+	{name: "pairs", def: "12", example: "8", doc: "Most pairs of runs; it is looked at them after 5, 8 and 12.", shape: &shape{noun: "5, 8 or 12", scalar: integerScalar, rule: "oneof=5 8 12"}},
+	{name: "metrics", told: "p50 and p99", example: "[p99, throughput]", doc: "What is compared: percentiles and `mean` of the response time, with `service` before them of the service time, and `throughput`.",
+		shape: &shape{noun: "a list of metrics like p99", some: true, list: &shape{noun: "a metric like p99", scalar: textScalar, rule: "min=1", open: true}}},
+	{name: "max_in_flight", def: "256", shape: inFlightShape, example: "1000", doc: "Most requests in flight."},
+	{name: "timeout", def: "10s", shape: durationShape, example: "2s", doc: "Longest time to the last byte of the answer."},
+}}
 
 var benchShape = &shape{noun: "a microbenchmark", keys: []key{
 	{name: "build", shape: commandShape, example: "make subject", doc: "Command that is run once before the stage, in the subject's folder."},

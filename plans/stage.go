@@ -20,6 +20,8 @@ func (l *loader) stage(it *item, p *Plan) *Stage {
 		s.Work = l.microbenchmark(it.get("microbenchmark"))
 	case it.get("warmup") != nil:
 		s.Work = l.warmup(it.get("warmup"), p)
+	case it.get("compare") != nil:
+		s.Work = l.compareWork(it.get("compare"), p)
 	case it.get("load") != nil:
 		s.Work = l.loadWork(it.get("load"), p)
 	}
@@ -30,6 +32,9 @@ func (l *loader) stage(it *item, p *Plan) *Stage {
 		}
 		if it.has("alongside") {
 			l.fault(c.fault("a stage that runs alongside another cannot be measured again by itself", c.quoted(), "confirm on other stages", ""))
+		}
+		if it.has("compare") {
+			l.fault(c.fault("a comparison looks again by itself", c.quoted(), "no confirm with compare", ""))
 		}
 		if it.has("warmup") {
 			l.fault(c.fault("a warm-up has no assertion to confirm", c.quoted(), "no confirm with warmup", ""))

@@ -35,6 +35,10 @@ func newStage(st *result.Stage, i int, files *names) stage {
 	if st.Warmup != nil {
 		v.Lines = append(v.Lines, warmupLine(st.Warmup))
 	}
+	if st.Comparison != nil {
+		v.Brief = comparedBrief(st.Comparison)
+		v.Parts = append(v.Parts, comparedParts(st.Comparison, file)...)
+	}
 	if st.Microbenchmark != nil {
 		v.Brief = benchBrief(st.Microbenchmark)
 		v.Parts = append(v.Parts, benchParts(st.Microbenchmark, file)...)

@@ -9,7 +9,7 @@ import (
 )
 
 // An Event tells how a run is going, for a progress display. The kinds are Preparing, StageStarted, LoadProgress,
-// BenchProgress and StageFinished. They are delivered one at a time, in order; a receiver must be quick.
+// BenchProgress, CompareProgress and StageFinished. They are delivered one at a time, in order; a receiver must be quick.
 type Event interface{ event() }
 
 // Preparing is something done before the first stage or after the last: a build, a start, a stop.
@@ -39,14 +39,22 @@ type BenchProgress struct {
 	Cell        plans.Cell // of the fork that runs
 }
 
+// CompareProgress is the state of a comparison, before each run.
+type CompareProgress struct {
+	Stage      *plans.Stage
+	Pair, Most int    // pair that runs, from 1, and most that are planned
+	Version    string // that runs
+}
+
 // StageFinished brings a stage's record with its verdict. It must not be changed.
 type StageFinished struct {
 	Index, Count int
 	Stage        *result.Stage
 }
 
-func (Preparing) event()     {}
-func (StageStarted) event()  {}
-func (LoadProgress) event()  {}
-func (BenchProgress) event() {}
-func (StageFinished) event() {}
+func (Preparing) event()       {}
+func (StageStarted) event()    {}
+func (LoadProgress) event()    {}
+func (BenchProgress) event()   {}
+func (CompareProgress) event() {}
+func (StageFinished) event()   {}

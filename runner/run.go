@@ -255,6 +255,10 @@ func (r *run) look(ctx context.Context, i, n int, begin time.Time) (result.Stage
 	}
 	rec.Observation = r.sampler.Between(begin, end)
 	m, _ := st.Work.(*plans.Microbenchmark)
+	if c, ok := st.Work.(*plans.Compare); ok {
+		verdict.Compared(c, &rec, true)
+		return rec, err
+	}
 	verdict.StageAgainst(st, &rec, r.baselines(st.Name, m))
 	return rec, err
 }
@@ -289,6 +293,8 @@ func (r *run) work(ctx context.Context, st *plans.Stage, n int, rec *result.Stag
 		return r.warmup(ctx, st, w, rec)
 	case *plans.Load:
 		return r.load(ctx, st, w, n, rec)
+	case *plans.Compare:
+		return r.compare(ctx, st, w, rec)
 	}
 	return fmt.Errorf("stage kind %q is not known here", st.Work.Kind())
 }

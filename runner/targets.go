@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/perfplan/perfplan/plans"
@@ -24,6 +25,7 @@ type instance struct {
 	target *plans.Target
 	rec    result.Target
 	ends   []plans.Endpoint
+	mu     sync.Mutex       // for proc, where the sampler looks while it changes
 	proc   *process.Process // nil: not ours, or not started
 	log    string           // path of its log file
 	claims []io.Closer      // of its addresses
@@ -41,26 +43,32 @@ type targets struct {
 func newTargets(p *plans.Plan, logDir string) *targets {
 	ts := &targets{}
 	for _, t := range p.Targets {
-		n := max(len(t.Start), 1)
-		for i := range n {
-			ends := t.Endpoints()
-			if n > 1 {
-				ends = ends[i : i+1]
-			}
-			in := &instance{target: t, ends: ends, rec: result.Target{Name: t.Name, Instance: i}, filter: filter(p)}
-			for _, e := range ends {
-				if url := e.URL.String(); !slices.Contains(in.rec.URLs, url) {
-					in.rec.URLs = append(in.rec.URLs, url)
-				}
-			}
-			if len(t.Start) > 0 {
-				in.rec.Command = t.Start[i].Text
-				in.log = filepath.Join(logDir, t.Name+"-"+strconv.Itoa(i)+".log")
-			}
-			ts.list = append(ts.list, in)
-		}
+		ts.list = append(ts.list, instancesOf(t, logDir, p)...)
 	}
 	return ts
+}
+
+// instancesOf are the processes of a target, or the target that somebody else runs.
+func instancesOf(t *plans.Target, logDir string, p *plans.Plan) (list []*instance) {
+	n := max(len(t.Start), 1)
+	for i := range n {
+		ends := t.Endpoints()
+		if n > 1 {
+			ends = ends[i : i+1]
+		}
+		in := &instance{target: t, ends: ends, rec: result.Target{Name: t.Name, Instance: i}, filter: filter(p)}
+		for _, e := range ends {
+			if url := e.URL.String(); !slices.Contains(in.rec.URLs, url) {
+				in.rec.URLs = append(in.rec.URLs, url)
+			}
+		}
+		if len(t.Start) > 0 {
+			in.rec.Command = t.Start[i].Text
+			in.log = filepath.Join(logDir, t.Name+"-"+strconv.Itoa(i)+".log")
+		}
+		list = append(list, in)
+	}
+	return list
 }
 
 // filter takes a plan's secrets out of what its commands print; nil where there are none.
@@ -152,7 +160,9 @@ func (in *instance) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("target %s: cannot start it: %w", in.target.Name, err)
 	}
+	in.mu.Lock()
 	in.proc, in.rec.PID = p, p.PID()
+	in.mu.Unlock()
 	return nil
 }
 
@@ -229,9 +239,11 @@ func (in *instance) lost() error {
 func (ts *targets) trees() []observe.Tree {
 	var trees []observe.Tree
 	for _, in := range ts.list {
+		in.mu.Lock()
 		if in.proc != nil && in.target.Observe {
 			trees = append(trees, observe.Tree{Name: in.target.Name, PID: in.proc.PID()})
 		}
+		in.mu.Unlock()
 	}
 	return trees
 }

@@ -41,6 +41,8 @@ func effortOf(w plans.Work) effort {
 			e.least, e.few = e.most, e.many
 		}
 		return e
+	case *plans.Compare:
+		return effort{least: w.Duration(min(5, w.Pairs)), most: w.Duration(w.Pairs), few: w.Rate * w.Duration(min(5, w.Pairs)).Seconds(), many: w.Rate * w.Duration(w.Pairs).Seconds()}
 	case *plans.Load:
 		n := 0.0
 		for _, s := range w.Profile {

@@ -89,6 +89,8 @@ func explain(w io.Writer, p *plans.Plan, g glyphs) {
 			explainWarmup(w, work)
 		case *plans.Load:
 			explainLoad(w, work, g)
+		case *plans.Compare:
+			explainCompare(w, work)
 		}
 		explainSLOs(w, st)
 	}
@@ -322,4 +324,27 @@ func samplesOf(s plans.SLO, work plans.Work) (samples, needed string) {
 		return samples, needed
 	}
 	return effortOf(work).requests(), needed
+}
+
+func explainCompare(w io.Writer, c *plans.Compare) {
+	name := func(s plans.Side) string {
+		if s.Target == nil {
+			return ""
+		}
+		if s.Commit != "" {
+			return s.Target.Name + " at " + s.Commit
+		}
+		return s.Target.Name
+	}
+	fmt.Fprintf(w, "  base      %s\n  new       %s\n", name(c.Base), name(c.New))
+	if c.Request != nil {
+		fmt.Fprintf(w, "  request   %s %s\n", c.Request.Method, c.Request.Name)
+	}
+	var metrics []string
+	for _, m := range c.Metrics {
+		metrics = append(metrics, m.String())
+	}
+	fmt.Fprintf(w, "  runs      up to %d pairs of %s at %s, each after %s of warm-up in a fresh process\n", c.Pairs, length(c.For), rate(c.Rate), length(c.Warm))
+	fmt.Fprintf(w, "  decides   %s no worse by %s, after 5, 8 or 12 pairs\n", strings.Join(metrics, ", "), percentChange(c.Margin)[1:])
+	fmt.Fprintf(w, "  time      %s\n", effortOf(c).span())
 }

@@ -25,6 +25,7 @@ type status struct {
 	failed, dropped  int64         // requests since the stage began
 
 	done, forks int    // of a microbenchmark; forks 0 in other stages
+	pairs       bool   // forks are pairs of a comparison
 	cell        string // of the grid, of the fork that runs
 
 	others []status // of stages at the same time, those that began first ahead
@@ -85,7 +86,11 @@ func (s status) head() string { return fmt.Sprintf("[%d/%d] %s", s.index+1, s.co
 // fields are the figures in the order of how much they would be missed.
 func (s status) fields() []string {
 	if s.forks > 0 {
-		f := []string{fmt.Sprintf("fork %d of %d", min(s.done+1, s.forks), s.forks)}
+		noun := "fork"
+		if s.pairs {
+			noun = "pair"
+		}
+		f := []string{fmt.Sprintf("%s %d of %d", noun, min(s.done+1, s.forks), s.forks)}
 		if s.cell != "" {
 			f = append(f, s.cell)
 		}
@@ -232,6 +237,9 @@ func (s status) apply(e runner.Event) status {
 		if e.Tick.Samples > 0 {
 			s.p50, s.p99 = e.Tick.P50, e.Tick.P99
 		}
+	case runner.CompareProgress:
+		s.done, s.forks, s.cell = e.Pair-1, e.Most, e.Version
+		s.pairs = true
 	case runner.BenchProgress:
 		s.done, s.forks, s.cell = e.Done, e.Count, e.Cell.String()
 	case runner.StageFinished:

@@ -58,7 +58,7 @@ func (c *checker) warnings(key string, ws []Warning) {
 }
 
 func (c *checker) stage(key string, st *Stage) {
-	c.word(key+".kind", st.Kind, "microbenchmark", "warmup", "load")
+	c.word(key+".kind", st.Kind, "microbenchmark", "warmup", "load", "compare")
 	c.word(key+".state", st.State, Complete, Partial, Skipped)
 	c.word(key+".outcome", st.Outcome, Pass, Inconclusive, Fail)
 	if st.State != Complete && st.Outcome == Pass {

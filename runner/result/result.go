@@ -109,7 +109,7 @@ type Warning struct {
 // a warm-up sets Load and Warmup.
 type Stage struct {
 	Name           string          `json:"name"`
-	Kind           string          `json:"kind"` // microbenchmark, warmup or load
+	Kind           string          `json:"kind"` // microbenchmark, warmup, load or compare
 	Outcome        Outcome         `json:"outcome"`
 	Reason         string          `json:"reason"`
 	State          string          `json:"state"`               // complete, partial or skipped
@@ -120,6 +120,7 @@ type Stage struct {
 	SLO            []SLO           `json:"slo"`
 	Microbenchmark *Microbenchmark `json:"microbenchmark,omitempty"`
 	Warmup         *Warmup         `json:"warmup,omitempty"`
+	Comparison     *Comparison     `json:"comparison,omitempty"`
 	Load           *Load           `json:"load,omitempty"`
 	Observation    *Observation    `json:"observation,omitempty"`
 	Looks          []Stage         `json:"looks,omitempty"` // all measurements of a stage that was measured again, in order; the stage's own figures are those of the last
