@@ -8,8 +8,8 @@ import (
 	"github.com/perfplan/perfplan/runner/result"
 )
 
-// compared is a comparison whose pairs have these ratios of p50 and throughput, new ÷ base.
-func compared(p50, throughput []float64, failed int64) (*plans.Compare, *result.Stage) {
+// inPairs is a comparison whose pairs have these ratios of p50 and throughput, new ÷ base.
+func inPairs(p50, throughput []float64, failed int64) (*plans.Compare, *result.Stage) {
 	c := &plans.Compare{Margin: 0.1, Pairs: 12, Metrics: []plans.Metric{{Kind: plans.Quantile, Clock: plans.Response, Quantile: 0.5}, {Kind: plans.Throughput}}}
 	st := &result.Stage{State: result.Complete, Comparison: &result.Comparison{}}
 	for i := range p50 {
@@ -41,7 +41,7 @@ func TestCompared(t *testing.T) {
 		{same, same, 50, [3]result.Outcome{result.Pass, result.Pass, result.Fail}, true},
 		{same, same, 5, [3]result.Outcome{result.Pass, result.Pass, result.Pass}, true},
 	} {
-		c, st := compared(tt.p50, tt.throughput, tt.failed)
+		c, st := inPairs(tt.p50, tt.throughput, tt.failed)
 		done := Compared(c, st, true)
 		var got [3]result.Outcome
 		for i := range got {
@@ -51,7 +51,7 @@ func TestCompared(t *testing.T) {
 			t.Errorf("%+v: %v, done %v, stage %s (%s)", tt, got, done, st.Outcome, st.Reason)
 		}
 	}
-	c, st := compared([]float64{9, 9, 9, 9, 9}, same, 0)
+	c, st := inPairs([]float64{9, 9, 9, 9, 9}, same, 0)
 	for i := range st.Comparison.Pairs {
 		st.Comparison.Pairs[i].Left = "the client was late"
 	}
