@@ -2,11 +2,12 @@
 # make bench  runs the benchmarks
 # make bench-engine  compares the load engine with the tools on PATH (wrk2, vegeta, hey, k6, h2load, fortio, oha), ROUNDS times, and judges it by its bars; docs/performance.md has the variables
 # make bench-micro  checks microbenchmarks against subjects whose truth is known
+# make simulate  says what the gates are worth on streams whose truth is known
 # make check  runs every check, as CI does
 # make accuracy  checks the load engine against servers whose truth is known; ARGS='--peers' runs other tools beside it
 
 export GOTOOLCHAIN = local
-.PHONY: test bench bench-engine bench-micro check build accuracy
+.PHONY: test bench bench-engine bench-micro simulate check build accuracy
 
 test:
 	@mkdir -p .perfplan; chromium=yes; .ci/chromium || chromium=no; \
@@ -24,6 +25,10 @@ bench-engine:
 N ?= 20
 bench-micro:
 	BENCH_MICRO=$(N) go test -run '^TestTruth' -v -count 1 -timeout 2h ./runner/bench
+
+# What the gates are worth on streams whose truth is known.
+simulate:
+	SIMULATE_GATES=1 go test -run '^TestSimulateGates$$' -v -count 1 -timeout 1h ./runner/stats
 
 build:
 	go build -o .perfplan/bin/perfplan ./cmd/perfplan

@@ -53,3 +53,31 @@ func TestHelpTexts(t *testing.T) {
 		}
 	}
 }
+
+// The commands in the templates for CI are ones that there are, with flags that they have.
+func TestCITemplates(t *testing.T) {
+	n := 0
+	for _, name := range []string{"action.yml", "workflow.yml", "gitlab-ci.yml"} {
+		for line := range strings.Lines(readDoc(t, "examples/ci/"+name)) {
+			_, text, ok := strings.Cut(" "+strings.TrimSpace(line), " perfplan ")
+			if !ok || strings.HasPrefix(strings.TrimSpace(line), "#") || strings.Contains(line, "name:") || strings.Contains(line, "description:") {
+				continue
+			}
+			n++
+			words := strings.Fields(strings.NewReplacer(`"${args[@]}"`, "", `"$@"`, "", "|| code=$?", "", `"${{ inputs.plan }}"`, "plan.yaml").Replace(text))
+			cmd, args, err := rootCommand(newConsole()).Find(words)
+			if err == nil {
+				err = cmd.ParseFlags(args)
+			}
+			if err == nil && cmd.HasParent() {
+				err = cmd.ValidateArgs(cmd.Flags().Args())
+			}
+			if err != nil || !cmd.HasParent() {
+				t.Errorf("%s: %q: %v", name, strings.TrimSpace(line), err)
+			}
+		}
+	}
+	if n < 8 {
+		t.Errorf("%d commands in the templates, want 8 or more", n)
+	}
+}

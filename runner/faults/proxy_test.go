@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"crypto/tls"
 	"io"
 	"net"
@@ -21,7 +22,7 @@ func through(t *testing.T, address string) (*Proxy, *http.Client) {
 	}
 	t.Cleanup(p.Close)
 	tr := &http.Transport{MaxConnsPerHost: 1, TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
-		Dial: func(string, string) (net.Conn, error) { return net.Dial("tcp", p.Address()) }}
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("tcp", p.Address()) }}
 	t.Cleanup(tr.CloseIdleConnections)
 	return p, &http.Client{Transport: tr}
 }
