@@ -163,3 +163,16 @@ func TestShellWord(t *testing.T) {
 		}
 	}
 }
+
+// A percentile that so few requests cannot carry is none.
+func TestPercentileNeedsRequests(t *testing.T) {
+	for n, want := range map[int64][3]string{4: {"n/a (n < 5)", "n/a (n < 299)", "7 ms"}, 5: {"5 ms", "n/a (n < 299)", "7 ms"}, 298: {"5 ms", "n/a (n < 299)", "7 ms"}, 299: {"5 ms", "6 ms", "7 ms"}} {
+		d := result.Distribution{Count: n, P50NS: new(int64(5e6)), P99NS: new(int64(6e6)), MaxNS: new(int64(7e6))}
+		if got := [3]string{timeOf(d, d.P50NS), timeOf(d, d.P99NS), timeOf(d, d.MaxNS)}; got != want {
+			t.Errorf("of %d requests: %q, want %q", n, got, want)
+		}
+	}
+	if d := (result.Distribution{Count: 2994, P999NS: new(int64(5e6))}); timeOf(d, d.P999NS) != "n/a (n < 2,995)" {
+		t.Errorf("p99.9 of 2994: %s", timeOf(d, d.P999NS))
+	}
+}

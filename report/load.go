@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -143,10 +144,27 @@ func timeIn(d result.Distribution, ns *int64, show func(float64) string) string 
 	if ns == nil || d.Count == 0 {
 		return na
 	}
+	if need := needs(d, ns); d.Count < need {
+		return na + " (n < " + count(need) + ")"
+	}
 	if d.CensoredFromNS != nil && *ns >= *d.CensoredFromNS {
 		return "≥ " + show(float64(*ns))
 	}
 	return show(float64(*ns))
+}
+
+// needs is how many requests there have to be for ns, one of the percentiles of d, to be told from the largest: with fewer
+// the chance that all of them lie below the true percentile is more than 5 % (docs/slo.md).
+func needs(d result.Distribution, ns *int64) int64 {
+	for _, p := range []struct {
+		ns *int64
+		q  float64
+	}{{d.P50NS, 0.5}, {d.P90NS, 0.9}, {d.P95NS, 0.95}, {d.P99NS, 0.99}, {d.P999NS, 0.999}} {
+		if ns == p.ns {
+			return int64(math.Ceil(math.Log(0.05) / math.Log(p.q)))
+		}
+	}
+	return 1
 }
 
 func meanOf(d result.Distribution) string {
