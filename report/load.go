@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -100,6 +101,10 @@ func responsePart(l *result.Load, st *result.Stage, file string) part {
 		t.Rows = append(t.Rows, distributionRow(row.name, row.sub, row.d))
 	}
 	p.Tables = append(p.Tables, t)
+	if known, ok := knownTable(l); ok {
+		p.Lines = append(p.Lines, "Below a percentile stands where it lies with 95 % for such requests, those of one stall taken for one.")
+		p.More = append(p.More, known)
+	}
 	return p
 }
 
@@ -129,8 +134,8 @@ func distributionCols(first string) []column {
 
 func distributionRow(name, sub string, d result.Distribution) []cell {
 	return []cell{
-		{Text: name, Sub: sub}, {Text: count(d.Count)}, {Text: columnOf(d, d.MinNS)}, {Text: meanOf(d)}, {Text: columnOf(d, d.P50NS)}, {Text: columnOf(d, d.P90NS)},
-		{Text: columnOf(d, d.P95NS)}, {Text: columnOf(d, d.P99NS)}, {Text: columnOf(d, d.P999NS)}, {Text: columnOf(d, d.MaxNS)},
+		{Text: name, Sub: sub}, {Text: count(d.Count)}, {Text: columnOf(d, d.MinNS)}, {Text: meanOf(d)}, percentile(d, d.P50NS), percentile(d, d.P90NS),
+		percentile(d, d.P95NS), percentile(d, d.P99NS), percentile(d, d.P999NS), {Text: columnOf(d, d.MaxNS)},
 	}
 }
 
@@ -144,13 +149,92 @@ func timeIn(d result.Distribution, ns *int64, show func(float64) string) string 
 	if ns == nil || d.Count == 0 {
 		return na
 	}
-	if need := needs(d, ns); d.Count < need {
+	need := needs(d, ns)
+	if d.Count < need {
 		return na + " (n < " + count(need) + ")"
+	}
+	if b := boundOf(d, ns); b != nil && b.NEff < float64(need) {
+		return na + " (n_eff < " + count(need) + ")"
 	}
 	if d.CensoredFromNS != nil && *ns >= *d.CensoredFromNS {
 		return "≥ " + show(float64(*ns))
 	}
 	return show(float64(*ns))
+}
+
+// percentile is columnOf with how well a percentile is known, below.
+func percentile(d result.Distribution, ns *int64) cell {
+	c := cell{Text: columnOf(d, ns)}
+	if b := boundOf(d, ns); b != nil && !strings.HasPrefix(c.Text, na) {
+		c.Sub = boundsSaid(d, b)
+	}
+	return c
+}
+
+// boundOf is the bound of ns, one of the percentiles of d; nil: it has none.
+func boundOf(d result.Distribution, ns *int64) *result.Bound {
+	for _, p := range []struct {
+		ns *int64
+		q  float64
+	}{{d.P50NS, 0.5}, {d.P90NS, 0.9}, {d.P95NS, 0.95}, {d.P99NS, 0.99}, {d.P999NS, 0.999}} {
+		if ns != nil && ns == p.ns {
+			return d.Bound(p.q)
+		}
+	}
+	return nil
+}
+
+// boundsSaid is where a percentile lies with 95 %.
+func boundsSaid(d result.Distribution, b *result.Bound) string {
+	lo, hi := "", ""
+	show := func(ns float64) string { return in(scaleOf(timeScales, ns), ns, 3) }
+	if b.LoNS != nil {
+		lo = show(float64(*b.LoNS))
+	}
+	if b.HiNS != nil {
+		hi = show(float64(*b.HiNS))
+	}
+	open := d.CensoredFromNS != nil && b.HiNS != nil && *b.HiNS >= *d.CensoredFromNS
+	switch {
+	case lo == "" && hi == "":
+		return ""
+	case hi == "" || open:
+		return "from " + cmp.Or(lo, na)
+	case lo == "":
+		return "up to " + hi
+	}
+	if n, unit, ok := strings.Cut(lo, " "); ok && strings.HasSuffix(hi, " "+unit) { // 1.2–1.3 ms
+		return n + "–" + hi
+	}
+	return lo + " – " + hi
+}
+
+// knownTable has how well the percentiles of the response time are known.
+func knownTable(l *result.Load) (table, bool) {
+	t := table{Caption: "How well the percentiles of the response time are known: bounds that hold with 95 %, and as how many independent requests those measured do",
+		Cols: []column{{"Segment", false}, {"Percentile", true}, {"Time", true}, {"At least", true}, {"At most", true}, {"n", true}, {"n_eff", true}}}
+	add := func(name string, d result.Distribution) {
+		for _, p := range d.Percentiles() {
+			b := d.Bound(p.Quantile)
+			if b == nil {
+				continue
+			}
+			end := func(ns *int64) cell {
+				if ns == nil {
+					return cell{Text: na}
+				}
+				return cell{Text: columnTime(float64(*ns))}
+			}
+			t.Rows = append(t.Rows, []cell{{Text: name}, {Text: "p" + number(100*p.Quantile, 4)}, {Text: columnTime(float64(p.NS))}, end(b.LoNS), end(b.HiNS), {Text: count(d.Count)}, {Text: count(int64(b.NEff))}})
+		}
+	}
+	add("all", l.Response)
+	if len(l.Segments) > 1 {
+		for _, s := range l.Segments {
+			add(s.Name, s.Response)
+		}
+	}
+	return t, len(t.Rows) > 0
 }
 
 // needs is how many requests there have to be for ns, one of the percentiles of d, to be told from the largest: with fewer
@@ -189,12 +273,12 @@ func segmentPart(l *result.Load) part {
 	for _, s := range l.Segments {
 		t.Rows = append(t.Rows, []cell{
 			{Text: s.Name, Sub: span(s.DurationNS)}, {Text: rates(s)}, {Text: count(s.Offered)}, {Text: perSecond(s.ThroughputPerS)}, {Text: count(s.Failed)},
-			{Text: count(s.Dropped)}, {Text: count(s.Unfinished)}, {Text: columnOf(s.Response, s.Response.P50NS)}, {Text: columnOf(s.Response, s.Response.P90NS)},
-			{Text: columnOf(s.Response, s.Response.P99NS)}, {Text: columnOf(s.Response, s.Response.P999NS)}, {Text: columnOf(s.Response, s.Response.MaxNS)},
+			{Text: count(s.Dropped)}, {Text: count(s.Unfinished)}, percentile(s.Response, s.Response.P50NS), percentile(s.Response, s.Response.P90NS),
+			percentile(s.Response, s.Response.P99NS), percentile(s.Response, s.Response.P999NS), {Text: columnOf(s.Response, s.Response.MaxNS)},
 			{Text: number(s.MeanInFlight, 3)}, {Text: count(s.Capped)},
 		})
 		service.Rows = append(service.Rows, []cell{
-			{Text: s.Name}, {Text: columnOf(s.Service, s.Service.P50NS)}, {Text: columnOf(s.Service, s.Service.P99NS)}, {Text: columnOf(s.Service, s.Service.MaxNS)},
+			{Text: s.Name}, percentile(s.Service, s.Service.P50NS), percentile(s.Service, s.Service.P99NS), {Text: columnOf(s.Service, s.Service.MaxNS)},
 			{Text: columnOf(s.Lag, s.Lag.P50NS)}, {Text: columnOf(s.Lag, s.Lag.P99NS)}, {Text: columnOf(s.Lag, s.Lag.MaxNS)}, {Text: columnOf(s.DispatchLag, s.DispatchLag.P99NS)},
 		})
 	}
@@ -284,7 +368,7 @@ func apart(caption, what string, list []result.RequestLoad, all int64) table {
 		}
 		d := r.Response
 		t.Rows = append(t.Rows, []cell{{Text: r.Request, Sub: sub}, {Text: shareOf(r.Offered, all)}, {Text: count(r.Offered)}, {Text: count(r.Completed)}, {Text: count(r.Failed)},
-			{Text: columnOf(d, d.P50NS)}, {Text: columnOf(d, d.P90NS)}, {Text: columnOf(d, d.P99NS)}, {Text: columnOf(d, d.MaxNS)}})
+			percentile(d, d.P50NS), percentile(d, d.P90NS), percentile(d, d.P99NS), {Text: columnOf(d, d.MaxNS)}})
 	}
 	return t
 }
@@ -297,7 +381,7 @@ func networkPart(l *result.Load) part {
 		for _, h := range l.Hosts {
 			t.Rows = append(t.Rows, []cell{
 				{Text: h.Address}, {Text: count(h.Offered)}, {Text: shareOf(h.Offered, l.Offered)}, {Text: count(h.Sent)}, {Text: count(h.Completed)}, {Text: count(h.Failed)},
-				{Text: count(h.Unfinished)}, {Text: columnOf(h.Response, h.Response.P50NS)}, {Text: columnOf(h.Response, h.Response.P99NS)}, {Text: columnOf(h.Response, h.Response.MaxNS)},
+				{Text: count(h.Unfinished)}, percentile(h.Response, h.Response.P50NS), percentile(h.Response, h.Response.P99NS), {Text: columnOf(h.Response, h.Response.MaxNS)},
 			})
 		}
 		p.Tables = append(p.Tables, t)

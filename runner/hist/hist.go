@@ -151,6 +151,22 @@ func (h *Hist) Quantile(q float64) (ns int64, ok bool) {
 	return h.clamp(highestIn(i)), true
 }
 
+// Above returns how many samples are in buckets above the one that ns is in: all that are longer by more than the
+// histogram's resolution.
+func (h *Hist) Above(ns int64) (n int64) {
+	if h.count == 0 {
+		return 0
+	}
+	from := h.low
+	if ns >= 0 {
+		from = max(h.low, bucketOf(min(ns, Highest))+1)
+	}
+	for i := from; i < h.high; i++ {
+		n += h.buckets[i]
+	}
+	return n
+}
+
 func (h *Hist) clamp(ns int64) int64 { return min(max(ns, h.min), h.max) }
 
 // rank returns ceil(q·count), where a product that is a whole number but for

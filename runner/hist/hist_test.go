@@ -306,3 +306,19 @@ func BenchmarkSpectrum(b *testing.B) {
 		h.Spectrum()
 	}
 }
+
+// Above counts by buckets: what shares one with the limit is not above it.
+func TestAbove(t *testing.T) {
+	h := New()
+	for _, ns := range []int64{0, 1, 1000, 1_000_000, 5_000_000, 5_000_001, 9_000_000, Highest} {
+		h.Record(ns)
+	}
+	for limit, want := range map[int64]int64{-1: 8, 0: 7, 1: 6, 999: 6, 1000: 5, 1_000_000: 4, 4_990_000: 4, 5_000_000: 2, 9_000_000: 1, Highest: 0, math.MaxInt64: 0} {
+		if got := h.Above(limit); got != want {
+			t.Errorf("Above(%d) = %d, want %d", limit, got, want)
+		}
+	}
+	if n := New().Above(0); n != 0 {
+		t.Errorf("nothing recorded: %d above 0", n)
+	}
+}

@@ -391,6 +391,23 @@ func distribution(h *hist.Hist, c censored, text string) result.Distribution {
 	return d
 }
 
+// An encoding is a histogram and the place that it goes to.
+type encoding struct {
+	to       *result.Distribution
+	hist     *hist.Hist
+	censored censored
+}
+
+// encodeAll fills in distributions with their histograms, so that records can be joined.
+func (p *spareHists) encodeAll(list []encoding) (err error) {
+	for _, e := range list {
+		if *e.to, err = p.encoded(e.hist, e.censored); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // encoded is distribution with the histogram. It cannot be left out: an error
 // ends the record.
 func (p *spareHists) encoded(h *hist.Hist, c censored) (result.Distribution, error) {

@@ -130,19 +130,12 @@ func (p *part) segmentRecords(spare *spareHists, offered int64) ([]result.Segmen
 // record is that of one request of a mix, or of a flow; all are the figures of the whole.
 func (p *part) record(name string, weight int, spare *spareHists, all *result.Load) (r result.RequestLoad, err error) {
 	r = result.RequestLoad{Counts: p.total, Request: name, Weight: int64(weight), Errors: p.errorList(), Status: p.statusCodes(),
-		FailedResponse: distribution(p.failed, -1, ""), Windows: records(p.windows)}
+		Windows: records(p.windows)}
 	if r.Segments, err = p.segmentRecords(spare, all.DurationNS); err != nil {
 		return r, err
 	}
 	r.OfferedPerS, r.ThroughputPerS = ratePerS(r.Offered, all.DurationNS), ratePerS(r.Completed, all.DurationNS)
 	t := p.times
-	r.DispatchLag = distribution(t.dispatch, -1, "")
-	if r.Response, err = spare.encoded(t.response, t.censoredResponse); err != nil {
-		return r, err
-	}
-	if r.Service, err = spare.encoded(t.service, t.censoredService); err != nil {
-		return r, err
-	}
-	r.Lag, err = spare.encoded(t.lag, -1)
-	return r, err
+	return r, spare.encodeAll([]encoding{{&r.Response, t.response, t.censoredResponse}, {&r.Service, t.service, t.censoredService}, {&r.Lag, t.lag, -1},
+		{&r.DispatchLag, t.dispatch, -1}, {&r.FailedResponse, p.failed, -1}})
 }

@@ -2,7 +2,6 @@ package load
 
 import (
 	"github.com/perfplan/perfplan/runner/hist"
-	"github.com/perfplan/perfplan/runner/result"
 )
 
 // phases are the parts of a request's time that are none for most: the look-up
@@ -44,12 +43,9 @@ func (p *phases) add(s *sample) {
 	}
 }
 
-// record completes the histograms and fills in w.
-func (p *phases) record(w *result.Wire) {
+// settle completes the histograms.
+func (p *phases) settle() {
 	p.send.RecordN(0, p.sentAtOnce)
 	p.body.RecordN(0, p.readAtOnce)
 	p.sentAtOnce, p.readAtOnce = 0, 0
-	w.DNS = distribution(p.dns, -1, "")
-	w.Send = distribution(p.send, -1, "")
-	w.Body = distribution(p.body, -1, "")
 }

@@ -164,9 +164,9 @@ func TestSendingEndsWithTheAnswer(t *testing.T) {
 	p := newPhases(nil)
 	p.add(&sample{whole: true, sent: 10, end: 1010, sending: 9000})
 	p.add(&sample{whole: true, sent: 10, end: 1010, sending: 400})
-	var w result.Wire
-	p.record(&w)
-	if w.Send.Count != 2 || *w.Send.MaxNS != 1000 || w.Send.SumNS != 1400 {
-		t.Errorf("sending took %v ns at most and %v in all of %d, want 1000, 1400 and 2", *w.Send.MaxNS, w.Send.SumNS, w.Send.Count)
+	p.settle()
+	send := distribution(p.send, -1, "")
+	if send.Count != 2 || *send.MaxNS != 1000 || send.SumNS != 1400 {
+		t.Errorf("sending took %v ns at most and %v in all of %d, want 1000, 1400 and 2", *send.MaxNS, send.SumNS, send.Count)
 	}
 }

@@ -22,20 +22,22 @@ func (a *account) record(end runEnd, audit result.Audit) (*result.Load, error) {
 		Users: cfg.Users, ThinkLeastNS: int64(cfg.Think.Least), ThinkMostNS: int64(cfg.Think.Most),
 		Planned: cfg.Schedule.Len(), PlannedNS: int64(cfg.Schedule.Duration()),
 		DurationNS: end.offered, DrainNS: max(0, end.drained-end.offered),
-		FailedResponse: distribution(a.failed, -1, ""),
-		LimitsNS:       slices.Clone(cfg.LimitsNS), Wire: a.wire, Status: a.statusCodes(),
+		LimitsNS: slices.Clone(cfg.LimitsNS), Wire: a.wire, Status: a.statusCodes(),
 	}
 	if t := cfg.first().Target; t != nil {
 		l.Target = t.Name
 	}
 	l.OfferedPerS = ratePerS(l.Offered, l.DurationNS)
-	l.Wire.TLS = distribution(a.tls, -1, "")
-	if err := a.recordWire(&l.Wire); err != nil {
+	a.phases.settle()
+	err := a.spare.encodeAll([]encoding{{&l.FailedResponse, a.failed, -1}, {&l.Wire.TLS, a.tls, -1}, {&l.Wire.Connect, a.connect, -1}, {&l.Wire.FirstByte, a.first, -1},
+		{&l.Wire.DNS, a.phases.dns, -1}, {&l.Wire.Send, a.phases.send, -1}, {&l.Wire.Body, a.phases.body, -1}})
+	if err != nil {
 		return nil, err
 	}
-	a.phases.record(&l.Wire)
 	l.Errors = a.errorList()
-	l.Hosts = a.hostList()
+	if l.Hosts, err = a.hostList(); err != nil {
+		return nil, err
+	}
 	l.Audit = audit
 	l.Audit.Capped, l.Audit.Late = a.capped, a.late
 	l.Audit.GapsCV, l.Audit.PlannedGapsCV = end.sent.cv(), end.meant.cv()
@@ -72,30 +74,10 @@ func completedInTime(l *result.Load) int64 {
 	return n
 }
 
-// recordWire fills in the times that assertions may be about, with histograms where they are.
-func (a *account) recordWire(w *result.Wire) (err error) {
-	if !a.cfg.WireLimits {
-		w.Connect, w.FirstByte = distribution(a.connect, -1, ""), distribution(a.first, -1, "")
-		return nil
-	}
-	if w.Connect, err = a.spare.encoded(a.connect, -1); err == nil {
-		w.FirstByte, err = a.spare.encoded(a.first, -1)
-	}
-	return err
-}
-
-func (a *account) recordTimes(l *result.Load) (err error) {
+func (a *account) recordTimes(l *result.Load) error {
 	t := a.times
-	l.Waiting = distribution(t.waiting, -1, "")
-	l.DispatchLag = distribution(t.dispatch, -1, "")
-	if l.Response, err = a.spare.encoded(t.response, t.censoredResponse); err != nil {
-		return err
-	}
-	if l.Service, err = a.spare.encoded(t.service, t.censoredService); err != nil {
-		return err
-	}
-	l.Lag, err = a.spare.encoded(t.lag, -1)
-	return err
+	return a.spare.encodeAll([]encoding{{&l.Waiting, t.waiting, -1}, {&l.DispatchLag, t.dispatch, -1}, {&l.Response, t.response, t.censoredResponse},
+		{&l.Service, t.service, t.censoredService}, {&l.Lag, t.lag, -1}})
 }
 
 // recordParts fills in the segments, the series and the intervals.
@@ -164,14 +146,17 @@ func (p *part) errorList() []result.Error {
 	return list
 }
 
-func (a *account) hostList() []result.Host {
-	var list []result.Host
+func (a *account) hostList() (list []result.Host, err error) {
 	if len(a.hosts) == 1 {
 		a.hosts[0].response = a.times.response
 	}
 	for i, h := range a.hosts {
+		d, err := a.spare.encoded(h.response, h.censored)
+		if err != nil {
+			return nil, err
+		}
 		list = append(list, result.Host{Counts: h.counts, Address: a.cfg.Hosts[i].Address,
-			Response: distribution(h.response, h.censored, "")})
+			Response: d})
 	}
-	return list
+	return list, nil
 }

@@ -30,8 +30,48 @@ type Distribution struct {
 	// unfinished). Any value at or above it is a lower bound and shown with "≥". Null: nothing was censored.
 	CensoredFromNS *int64  `json:"censored_from_ns,omitempty"`
 	SumNS          float64 `json:"sum_ns,omitempty"`
+	Bounds         []Bound `json:"bounds,omitempty"` // of its percentiles, of response and service times of loads
 	// Histogram is the HDR histogram, V2 compressed, base64; see runner/hist.
 	Histogram string `json:"histogram,omitempty"`
+}
+
+// A Bound is what the requests of a stage tell of a percentile of the times that such requests take: with 95 % it lies
+// from LoNS to HiNS, both of them times that were measured. Requests that are near each other in time have like fates, so
+// they tell as much as NEff independent ones do. Null: too few for that end.
+type Bound struct {
+	Quantile float64 `json:"quantile"`
+	LoNS     *int64  `json:"lo_ns"`
+	HiNS     *int64  `json:"hi_ns"`
+	NEff     float64 `json:"n_eff"`
+}
+
+// A Percentile is one of those that a Distribution holds.
+type Percentile struct {
+	Quantile float64
+	NS       int64
+}
+
+// Percentiles lists those of d, the lowest first; none when it is empty.
+func (d Distribution) Percentiles() (list []Percentile) {
+	for _, p := range []struct {
+		q  float64
+		ns *int64
+	}{{0.5, d.P50NS}, {0.9, d.P90NS}, {0.95, d.P95NS}, {0.99, d.P99NS}, {0.999, d.P999NS}} {
+		if p.ns != nil {
+			list = append(list, Percentile{p.q, *p.ns})
+		}
+	}
+	return list
+}
+
+// Bound is that of one of the percentiles of d; nil: it is not known.
+func (d Distribution) Bound(quantile float64) *Bound {
+	for i := range d.Bounds {
+		if d.Bounds[i].Quantile == quantile {
+			return &d.Bounds[i]
+		}
+	}
+	return nil
 }
 
 // A Load is the record of a load or warm-up stage. Times of segments, seconds and intervals count from Started.
@@ -61,6 +101,9 @@ type Load struct {
 	TimeoutFrom        string  `json:"timeout_from,omitempty"`          // what the timeout counts from: sent (also where it is missing) or intended
 	ConnectTimeoutNS   int64   `json:"connect_timeout_ns,omitempty"`    // longest time to open a connection; 0: the timeout
 	FirstByteTimeoutNS int64   `json:"first_byte_timeout_ns,omitempty"` // longest time to the first byte of an answer; 0: the timeout
+	Rounds             int     `json:"rounds,omitempty"`                // how often the schedule was offered, when more than once; what follows is of all
+	RoundStartsNS      []int64 `json:"round_starts_ns,omitempty"`       // in the series and the intervals
+	Looks              int     `json:"looks,omitempty"`                 // times that the evidence may be looked at: each has its part of the chance of error
 	Planned            int64   `json:"planned"`                         // arrivals of the whole schedule
 	PlannedNS          int64   `json:"planned_ns"`                      // length of the whole schedule
 	DurationNS         int64   `json:"duration_ns"`                     // of the schedule's part that was offered, without the drain

@@ -41,15 +41,42 @@ func QuantileRanks(n int64, q, confidence float64) (lo, hi int64, ok bool) {
 	if n < 1 || !(q > 0 && q < 1) || !(confidence > 0 && confidence < 1) {
 		return 0, 0, false
 	}
-	tail := (1 - confidence) / 2
-	// lo is the largest l with P(B <= l-1) <= tail, hi the smallest u with
-	// P(B >= u) <= tail; both may be out of [1, n].
-	lo = search(n, func(k int64) bool { return binomialCDF(k, n, q) > tail })
-	hi = search(n, func(k int64) bool { return binomialCDF(n-k, n, 1-q) <= tail })
+	lo, hi = quantileRanks(n, q, confidence)
 	if lo < 1 || hi > n || hi < lo {
 		return 0, 0, false
 	}
 	return lo, hi, true
+}
+
+// quantileRanks returns the largest l with P(B <= l-1) at most half of what the confidence leaves, and the smallest u with
+// P(B >= u) at most as much, for B ~ Binomial(n, q). Both may be out of [1, n].
+func quantileRanks(n int64, q, confidence float64) (lo, hi int64) {
+	tail := (1 - confidence) / 2
+	lo = search(n, func(k int64) bool { return binomialCDF(k, n, q) > tail })
+	hi = search(n, func(k int64) bool { return binomialCDF(n-k, n, 1-q) <= tail })
+	return lo, hi
+}
+
+// EffectiveSamples returns as how many independent samples n do for a quantile that they were estimated from: exceed[i] of
+// total[i] samples of the i-th of equally long bins lie above it. ok is false when the series does not tell: with fewer than
+// MinBatches bins, or when neighbours still depend on each other in the longest batches that leave enough of them.
+func EffectiveSamples(exceed, total []int64) (n float64, ok bool) {
+	iv := ExceedanceInterval(exceed, total, 0.975)
+	if iv.Batches < MinBatches || iv.Lag1 > maxLag1 {
+		return iv.NEff, false
+	}
+	return iv.NEff, true
+}
+
+// EffectiveRanks returns the shares of n dependent samples, which do as nEff independent ones, that bound the q-quantile as
+// QuantileRanks does: read the quantiles lo and hi of the data. Ends that nEff is too small for are not known.
+func EffectiveRanks(nEff, q, confidence float64) (lo, hi float64, loKnown, hiKnown bool) {
+	n := int64(nEff)
+	if n < 1 || !(q > 0 && q < 1) || !(confidence > 0 && confidence < 1) {
+		return 0, 0, false, false
+	}
+	l, u := quantileRanks(n, q, confidence)
+	return float64(l) / float64(n), float64(u) / float64(n), l >= 1, u <= n
 }
 
 // search returns the smallest k in [0, n] for which f, which turns from false

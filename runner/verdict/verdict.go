@@ -37,6 +37,7 @@ func Stage(ps *plans.Stage, st *result.Stage) { StageAgainst(ps, st, Baselines{}
 // StageAgainst is Stage with stored runs for the SLOs that are relative to them.
 func StageAgainst(ps *plans.Stage, st *result.Stage, b Baselines) {
 	if st.Load != nil {
+		Bounds(st.Load)
 		st.Warnings = append(st.Warnings, audit(st.Load, ps.SLOs)...)
 	}
 	st.SLO = make([]result.SLO, 0, len(ps.SLOs))
