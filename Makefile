@@ -28,7 +28,7 @@ bench-micro:
 
 # What the gates are worth on streams whose truth is known.
 simulate:
-	SIMULATE_GATES=1 go test -run '^TestSimulateGates$$' -v -count 1 -timeout 1h ./runner/stats
+	SIMULATE_GATES=1 go test -run '^TestSimulateGates$$' -v -count 1 -timeout 1h ./runner/verdict
 
 build:
 	go build -o .perfplan/bin/perfplan ./cmd/perfplan

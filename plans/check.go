@@ -97,6 +97,9 @@ func (l *loader) alongside(stages []*item, p *Plan) {
 		if c := stages[max(i-1, 0)].get("confirm"); c != nil {
 			l.fault(c.fault("a stage that another runs alongside cannot be measured again by itself", c.quoted(), "confirm on other stages", ""))
 		}
+		if e := stages[max(i-1, 0)].get("extend"); e != nil {
+			l.fault(e.fault("a stage that another runs alongside cannot be extended by itself", e.quoted(), "extend on other stages", ""))
+		}
 		_, load := st.Work.(*Load)
 		j := slices.IndexFunc(p.Stages[:i], func(o *Stage) bool { return o.Name == st.Alongside })
 		switch {

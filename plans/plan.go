@@ -241,6 +241,7 @@ type Stage struct {
 	Alongside string        // name of the load stage at the same time as which it runs; "": it begins when the one before has ended
 	Delay     time.Duration // until it begins, from then on
 	Looks     int           // how often it is measured at most, while a breach is looked at again; 1: never again
+	Extend    time.Duration // for which its load is offered again while an SLO is undecided; 0: once is all
 	SLOs      []SLO         // the stage's own, then the plan-wide ones that apply to its kind
 }
 
@@ -447,6 +448,19 @@ func (l *Load) Duration() time.Duration {
 		d += s.Over
 	}
 	return d
+}
+
+// Rounds is how often the load of the stage is offered at most, and after which of these rounds, in ascending order and the
+// last included, the evidence is looked at: after 1, 2, 4 and so on. Of other stages it is one.
+func (s *Stage) Rounds() (looks []int) {
+	most := 1
+	if l, ok := s.Work.(*Load); ok && l.Duration() > 0 {
+		most += int(s.Extend / l.Duration())
+	}
+	for n := 1; n < most; n *= 2 {
+		looks = append(looks, n)
+	}
+	return append(looks, most)
 }
 
 // A Segment is a piece of a rate profile. From equals To in a hold; the rate is linear in between.

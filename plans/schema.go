@@ -213,6 +213,8 @@ var stagesShape = &shape{noun: "a list of stages", some: true, list: &shape{noun
 		{name: "confirm", told: "`1`: it is not measured again", example: "3", aka: []string{"retries", "retry", "repeat", "looks", "rerun"},
 			doc:   "How often the stage is measured at most, an odd number. Where an SLO fails it is measured again until each SLO has failed, or passed, in more than half of that many looks. See [Confirm before red](slo.md#confirm-before-red).",
 			shape: &shape{noun: "an odd whole number", scalar: integerScalar, rule: "gte=1,lte=9"}},
+		{name: "extend", shape: durationShape, told: "none", example: "2m", aka: []string{"extension", "extend_by", "budget"},
+			doc: "Time for which the load is offered over again, as often as fits, while what was measured leaves an SLO undecided. See [Extend while undecided](slo.md#extend-while-undecided)."},
 		{name: "microbenchmark", shape: benchShape, example: "{subject: {command: ./subject}, sizes: [1000]}", aka: []string{"benchmark", "bench"},
 			doc: "Time a subject over sizes of its input."},
 		{name: "warmup", shape: warmupShape, example: "{rate: 50/s, until: steady}", aka: []string{"warm_up"}, doc: "Send load whose times are thrown away, but counted."},

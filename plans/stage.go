@@ -41,7 +41,28 @@ func (l *loader) stage(it *item, p *Plan) *Stage {
 		}
 	}
 	l.spend(it, s)
+	l.extend(it, s)
 	return s
+}
+
+// extend reads for how long a load may be offered again.
+func (l *loader) extend(it *item, s *Stage) {
+	e := it.get("extend")
+	if e == nil {
+		return
+	}
+	s.Extend = e.duration()
+	w, load := s.Work.(*Load)
+	switch {
+	case it.has("alongside"):
+		l.fault(e.fault("a stage that runs alongside another cannot be extended by itself", e.quoted(), "extend on other stages", ""))
+	case !load && s.Work != nil:
+		l.fault(e.fault("a "+s.Work.Kind()+" stage has no load to offer again", e.quoted(), "extend on a load stage", ""))
+	case load && w.DataEnd != nil:
+		l.fault(e.fault("the stage ends with its data, and would have none", e.quoted(), "no extend, or end: cycle", ""))
+	case load && e.time > 0 && w.Duration() > e.time:
+		l.fault(e.fault("shorter than the load, which is offered as a whole", e.quoted(), fmt.Sprintf("at least %v", w.Duration()), ""))
+	}
 }
 
 func (l *loader) warmup(it *item, p *Plan) *Warmup {

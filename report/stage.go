@@ -27,6 +27,9 @@ func newStage(st *result.Stage, i int, files *names) stage {
 	if st.Alongside != "" {
 		v.Lines = append(v.Lines, "At the same time as stage "+st.Alongside+".")
 	}
+	if st.Load != nil && st.Load.Rounds > 1 {
+		v.Lines = append(v.Lines, fmt.Sprintf("Its load was offered %d times, one after the other, since an SLO was undecided: the figures are of all together, the bounds hold for all %d looks at them.", st.Load.Rounds, st.Load.Looks))
+	}
 	if len(st.Looks) > 0 {
 		v.State = strings.TrimSpace(v.State + " " + looksLine(st))
 		v.Parts = append(v.Parts, part{Title: "Looks", Tables: []table{looksTable(st.Looks)}})

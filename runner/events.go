@@ -8,8 +8,8 @@ import (
 	"github.com/perfplan/perfplan/runner/result"
 )
 
-// An Event tells how a run is going, for a progress display. The kinds are Preparing, StageStarted, LoadProgress,
-// BenchProgress, CompareProgress and StageFinished. They are delivered one at a time, in order; a receiver must be quick.
+// An Event tells how a run is going, for a progress display. The kinds are Preparing, StageStarted, StageExtended,
+// LoadProgress, BenchProgress, CompareProgress and StageFinished. They are delivered one at a time, in order; a receiver must be quick.
 type Event interface{ event() }
 
 // Preparing is something done before the first stage or after the last: a build, a start, a stop.
@@ -22,6 +22,13 @@ type Preparing struct {
 type StageStarted struct {
 	Index, Count int // Index from 0
 	Stage        *plans.Stage
+}
+
+// StageExtended announces that the load of a stage is offered again, since an SLO is undecided.
+type StageExtended struct {
+	Stage       *plans.Stage
+	Round, Most int    // round that begins, from 2, and most that there may be
+	Open        string // the SLO
 }
 
 // LoadProgress is the state of a load or warm-up stage about once a second.
@@ -54,6 +61,7 @@ type StageFinished struct {
 
 func (Preparing) event()       {}
 func (StageStarted) event()    {}
+func (StageExtended) event()   {}
 func (LoadProgress) event()    {}
 func (BenchProgress) event()   {}
 func (CompareProgress) event() {}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/perfplan/perfplan/plans"
+	"github.com/perfplan/perfplan/runner/load"
 	"github.com/perfplan/perfplan/runner/observe"
 	"github.com/perfplan/perfplan/runner/result"
 	"github.com/perfplan/perfplan/runner/verdict"
@@ -248,19 +249,54 @@ func (r *run) look(ctx context.Context, i, n int, begin time.Time) (result.Stage
 		SLO: []result.SLO{}, Warnings: []result.Warning{},
 	}
 	err := r.work(ctx, st, n, &rec)
-	end := time.Now()
-	rec.DurationNS = int64(end.Sub(begin))
+	notes := slices.Clone(rec.Warnings)
+	looks := st.Rounds()
+	if rec.Load != nil && len(looks) > 1 {
+		rec.Load.Looks = len(looks)
+	}
+	judge := func() {
+		end := time.Now()
+		rec.DurationNS = int64(end.Sub(begin))
+		if err != nil || ctx.Err() != nil || rec.Aborted != "" {
+			rec.State = result.Partial
+		}
+		rec.Observation = r.sampler.Between(begin, end)
+		rec.Warnings = slices.Clone(notes)
+		if c, ok := st.Work.(*plans.Compare); ok {
+			verdict.Compared(c, &rec, true)
+			return
+		}
+		m, _ := st.Work.(*plans.Microbenchmark)
+		verdict.StageAgainst(st, &rec, r.baselines(st.Name, m))
+	}
+	judge()
+	for round := 1; err == nil && rec.State == result.Complete && round < looks[len(looks)-1]; {
+		open := verdict.Undecided(st, &rec)
+		if open == "" {
+			break
+		}
+		most := looks[slices.IndexFunc(looks, func(n int) bool { return n > round })]
+		for ; round < most && err == nil && rec.State == result.Complete; round++ {
+			r.opt.Events(StageExtended{Stage: st, Round: round + 1, Most: looks[len(looks)-1], Open: open})
+			err = r.round(ctx, st, n, round, &rec)
+		}
+		judge()
+	}
+	return rec, err
+}
+
+// round offers the load of a stage once more and adds what it measured to the stage's record.
+func (r *run) round(ctx context.Context, st *plans.Stage, n, round int, rec *result.Stage) error {
+	more := result.Stage{}
+	err := r.load(ctx, st, st.Work.(*plans.Load), n, round, &more)
+	rec.Aborted = more.Aborted
+	if more.Load == nil {
+		return err
+	}
 	if err != nil || ctx.Err() != nil || rec.Aborted != "" {
 		rec.State = result.Partial
 	}
-	rec.Observation = r.sampler.Between(begin, end)
-	m, _ := st.Work.(*plans.Microbenchmark)
-	if c, ok := st.Work.(*plans.Compare); ok {
-		verdict.Compared(c, &rec, true)
-		return rec, err
-	}
-	verdict.StageAgainst(st, &rec, r.baselines(st.Name, m))
-	return rec, err
+	return errors.Join(err, load.Append(rec.Load, more.Load))
 }
 
 // baselines are the stored runs of a stage that this one can be compared with. A microbenchmark m can be compared with one of
@@ -292,7 +328,7 @@ func (r *run) work(ctx context.Context, st *plans.Stage, n int, rec *result.Stag
 	case *plans.Warmup:
 		return r.warmup(ctx, st, w, rec)
 	case *plans.Load:
-		return r.load(ctx, st, w, n, rec)
+		return r.load(ctx, st, w, n, 0, rec)
 	case *plans.Compare:
 		return r.compare(ctx, st, w, rec)
 	}

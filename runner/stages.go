@@ -56,7 +56,9 @@ func margin(slos []plans.SLO) float64 {
 	return cmp.Or(least, verdict.DefaultMargin)
 }
 
-func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, n int, rec *result.Stage) error {
+// load offers the load of a stage once; rounds that follow the first have other arrivals and values.
+func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, n, round int, rec *result.Stage) error {
+	seed := l.Seed + uint64(round)
 	cfg := load.Config{
 		Beside:  n - 1,
 		Request: l.Request, MaxInFlight: l.MaxInFlight, AtMax: l.AtMax, Timeout: l.Timeout, TimeoutFrom: l.TimeoutFrom, Timeouts: l.Timeouts, Drain: l.Drain,
@@ -75,8 +77,8 @@ func (r *run) load(ctx context.Context, st *plans.Stage, l *plans.Load, n int, r
 		cfg.Users = l.MaxInFlight
 	}
 	cfg.Windows, cfg.Apart, cfg.WireLimits = countedFor(st.SLOs)
-	cfg.Values = valueSeed(st.Name, l.Seed)
-	return r.offer(ctx, cfg, profile{l.Profile, l.Arrivals, l.Seed, l.DataEnd}, rec)
+	cfg.Values = valueSeed(st.Name, seed)
+	return r.offer(ctx, cfg, profile{l.Profile, l.Arrivals, seed, l.DataEnd}, rec)
 }
 
 // countedFor is what assertions need counted besides: windows, sets of requests, times on the wire.

@@ -21,6 +21,18 @@ func (e effort) plus(o effort) effort {
 	return effort{e.least + o.least, e.most + o.most, e.few + o.few, e.many + o.many, e.open || o.open, e.unknown || o.unknown}
 }
 
+// effortOfStage is that of its work, with what it may be extended by.
+func effortOfStage(s *plans.Stage) effort {
+	e := effortOf(s.Work)
+	looks := s.Rounds()
+	if more := time.Duration(looks[len(looks)-1] - 1); more > 0 {
+		l := s.Work.(*plans.Load)
+		e.most += more * (l.Duration() + l.Drain)
+		e.many += float64(more) * e.few
+	}
+	return e
+}
+
 func effortOf(w plans.Work) effort {
 	switch w := w.(type) {
 	case *plans.Microbenchmark:

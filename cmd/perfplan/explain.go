@@ -67,7 +67,7 @@ func explain(w io.Writer, p *plans.Plan, g glyphs) {
 	var sum effort
 	var group effort
 	for _, st := range p.Stages {
-		own := effortOf(st.Work)
+		own := effortOfStage(st)
 		own.least, own.most = own.least+st.Delay, own.most+st.Delay
 		if st.Alongside == "" {
 			sum, group = sum.plus(group), own
@@ -89,6 +89,9 @@ func explain(w io.Writer, p *plans.Plan, g glyphs) {
 			explainWarmup(w, work)
 		case *plans.Load:
 			explainLoad(w, work, g)
+			if looks := st.Rounds(); len(looks) > 1 {
+				fmt.Fprintf(w, "  extend    offered up to %d times in all while an SLO is undecided\n", looks[len(looks)-1])
+			}
 		case *plans.Compare:
 			explainCompare(w, work)
 		}

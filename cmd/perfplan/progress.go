@@ -111,6 +111,8 @@ func (p *progress) lasting(e runner.Event) string {
 	switch e := e.(type) {
 	case runner.StageFinished:
 		return finished(e)
+	case runner.StageExtended:
+		return fmt.Sprintf("  %s: %s is undecided, so its load goes on: round %d of up to %d", e.Stage.Name, e.Open, e.Round, e.Most)
 	case runner.Preparing, runner.StageStarted:
 		if p.width == nil {
 			return p.s.plain()

@@ -28,6 +28,8 @@ type status struct {
 	pairs       bool   // forks are pairs of a comparison
 	cell        string // of the grid, of the fork that runs
 
+	round, rounds int // of a load that is offered again, from 2, and most that there may be; 0: once
+
 	others []status // of stages at the same time, those that began first ahead
 }
 
@@ -81,7 +83,13 @@ func (s status) plain() string {
 	return text + s.head() + ": " + strings.Join(s.fields(), ", ")
 }
 
-func (s status) head() string { return fmt.Sprintf("[%d/%d] %s", s.index+1, s.count, s.name) }
+func (s status) head() string {
+	text := fmt.Sprintf("[%d/%d] %s", s.index+1, s.count, s.name)
+	if s.round > 0 {
+		text += fmt.Sprintf(" (round %d of up to %d)", s.round, s.rounds)
+	}
+	return text
+}
 
 // fields are the figures in the order of how much they would be missed.
 func (s status) fields() []string {
@@ -221,6 +229,8 @@ func (s status) apply(e runner.Event) status {
 		case *plans.Microbenchmark:
 			s.forks = len(w.Sizes) * w.Forks
 		}
+	case runner.StageExtended:
+		s.round, s.rounds, s.elapsed, s.draining = e.Round, e.Most, 0, false
 	case runner.LoadProgress:
 		if i := s.other(e.Stage.Name); i >= 0 {
 			s.others = slices.Clone(s.others)

@@ -211,6 +211,16 @@ type Segment struct {
 	OverResponse []int64 `json:"over_response"`
 	OverService  []int64 `json:"over_service"`
 	Bins         Bins    `json:"bins"`
+	// Dependence tells by how many times fewer independent requests those of the segment do for, as it shows in the response
+	// times of each second at rising levels. It is empty for segments of less than ten whole seconds.
+	Dependence []Dependence `json:"dependence,omitempty"`
+}
+
+// A Dependence is the design effect of the share of requests above one percentile: its variance over that of as many
+// independent requests, with an allowance for how well it is known itself.
+type Dependence struct {
+	Quantile float64 `json:"quantile"` // above 0, below 1
+	DEFF     float64 `json:"deff"`     // at least 1
 }
 
 // Bins cut a segment into equal pieces of intended time, for the dependence between requests.

@@ -13,9 +13,9 @@ func ExampleExceedanceInterval() {
 	for i := range total {
 		total[i] = 1000
 	}
-	iv := stats.ExceedanceInterval(exceed, total, 0.95)
+	iv := stats.ExceedanceInterval(exceed, total, 1, 0.95)
 	fmt.Printf("%d samples count as %.0f: share %.2f %%, %.2f %% to %.2f %%\n", iv.N, iv.NEff, 100*iv.Share, 100*iv.Lo, 100*iv.Hi)
-	// Output: 24000 samples count as 542: share 0.76 %, 0.26 % to 1.71 %
+	// Output: 24000 samples count as 291: share 0.76 %, 0.15 % to 2.25 %
 }
 
 func ExampleFit() {

@@ -57,17 +57,6 @@ func quantileRanks(n int64, q, confidence float64) (lo, hi int64) {
 	return lo, hi
 }
 
-// EffectiveSamples returns as how many independent samples n do for a quantile that they were estimated from: exceed[i] of
-// total[i] samples of the i-th of equally long bins lie above it. ok is false when the series does not tell: with fewer than
-// MinBatches bins, or when neighbours still depend on each other in the longest batches that leave enough of them.
-func EffectiveSamples(exceed, total []int64) (n float64, ok bool) {
-	iv := ExceedanceInterval(exceed, total, 0.975)
-	if iv.Batches < MinBatches || iv.Lag1 > maxLag1 {
-		return iv.NEff, false
-	}
-	return iv.NEff, true
-}
-
 // EffectiveRanks returns the shares of n dependent samples, which do as nEff independent ones, that bound the q-quantile as
 // QuantileRanks does: read the quantiles lo and hi of the data. Ends that nEff is too small for are not known.
 func EffectiveRanks(nEff, q, confidence float64) (lo, hi float64, loKnown, hiKnown bool) {

@@ -35,10 +35,11 @@ func validShare(k, n, confidence float64) bool {
 // MinBatches is the number of batches from which DesignEffect is an estimate.
 const MinBatches = 10
 
+// Of batches with an exceedance: from manyEnough on the normal serves for Student's t, whose degrees of freedom are never fewer
+// than leastDF.
 const (
-	doubleTo   = 20  // batches that must remain when their size doubles
-	maxLag1    = 0.2 // correlation of neighbours at which batches are long enough
-	manyEnough = 30  // batches from which the normal serves for Student's t
+	manyEnough = 30
+	leastDF    = 2
 )
 
 // Interval is a share with its confidence bounds.
@@ -47,8 +48,7 @@ type Interval struct {
 	N             int64   // samples
 	NEff          float64 // independent samples that say as much: N / DEFF, and no more
 	DEFF          float64 // design effect, at least 1
-	Batches       int     // batches that DEFF comes from; see ExceedanceInterval for few of them
-	Lag1          float64 // correlation of neighbouring batches; above 0.2 the series is too short for its memory
+	Batches       int     // bins with samples; see ExceedanceInterval for few of them
 }
 
 // ExceedanceInterval returns the share of samples that exceeded a limit, with a
@@ -57,36 +57,30 @@ type Interval struct {
 // as seconds, in order; bins without samples are left out.
 //
 // Samples of one run depend on each other, so the bounds are those of
-// Clopper and Pearson on n/DEFF samples. With fewer than 30 batches, DEFF is
-// itself uncertain and the effective number shrinks by (z/t)², t with
-// batches-1 degrees of freedom (Korn and Graubard, Survey Methodology 24, 1998).
-// With fewer than MinBatches, DEFF is not estimated but bounded: each bin counts
-// as one sample, as if all of its samples had the same fate. When no sample or
-// every sample exceeded, nothing tells of dependence and all samples count.
+// Clopper and Pearson on n/DEFF samples, DEFF from DesignEffect. With fewer than
+// MinBatches bins, DEFF is not estimated but bounded: each bin counts as one
+// sample, as if all of its samples had the same fate. When few samples exceeded,
+// or none, they do not tell of dependence: memory is a design effect that is known
+// from elsewhere, such as that of a lower limit which more samples exceed, and DEFF
+// is no less than it. Without one it is 1.
 //
 // Without samples the interval is 0 to 1 with N = 0.
-func ExceedanceInterval(exceed, total []int64, confidence float64) Interval {
+func ExceedanceInterval(exceed, total []int64, memory, confidence float64) Interval {
 	b := newBatches(exceed, total)
 	iv := Interval{Share: b.share, Hi: 1, N: b.n, DEFF: 1, Batches: len(b.total)}
 	if b.n == 0 {
 		return iv
 	}
 	n := float64(b.n)
+	iv.DEFF = max(1, memory)
 	switch {
 	case b.share == 0 || b.share == 1:
-		iv.NEff = n
 	case len(b.total) < MinBatches:
-		iv.NEff = float64(len(b.total))
+		iv.DEFF = max(iv.DEFF, n/float64(len(b.total)))
 	default:
-		b = b.untilIndependent()
-		iv.Batches, iv.Lag1 = len(b.total), b.lag1()
-		iv.NEff = n / b.designEffect()
-		if df := float64(iv.Batches - 1); df+1 < manyEnough && confidence > 0.5 {
-			ratio := NormalQuantile(confidence) / TQuantile(confidence, df)
-			iv.NEff *= ratio * ratio
-		}
+		iv.DEFF = max(iv.DEFF, b.effect(confidence))
 	}
-	iv.DEFF = n / iv.NEff
+	iv.NEff = n / iv.DEFF
 	iv.Lo = ClopperPearsonLower(b.share*iv.NEff, iv.NEff, confidence)
 	iv.Hi = ClopperPearsonUpper(b.share*iv.NEff, iv.NEff, confidence)
 	return iv
@@ -94,12 +88,17 @@ func ExceedanceInterval(exceed, total []int64, confidence float64) Interval {
 
 // DesignEffect returns by how much the variance of the exceedance share is above
 // that of independent samples, at least 1, from counts in equally long bins as
-// for ExceedanceInterval. Neighbouring bins are joined to batches of twice the
-// length until the shares of neighbouring batches correlate by less than 0.2 or
-// fewer than 20 batches would remain; the variance is that of a ratio, so that
-// batches of unequal size (ramps) count by their size. It is 1 when no sample or
-// every sample exceeded. ok is false with fewer than MinBatches bins.
-func DesignEffect(exceed, total []int64) (deff float64, ok bool) {
+// for ExceedanceInterval. Bins are joined to longer batches as long as MinBatches
+// remain, and the largest effect of all lengths counts: batches that are shorter
+// than the memory of the process hide it. The variance is that of a ratio (Cochran,
+// Sampling Techniques, 1977, 6.4), so that batches of unequal size (ramps) count by
+// their size. It is as uncertain as the batches with an exceedance are few: what it
+// has above 1 grows by (t/z)² for bounds of the confidence given, t with as many
+// degrees of freedom less one, as Korn and Graubard do by all batches (Survey
+// Methodology 24, 1998). Many requests behind one stall are one event.
+// It is 1 when no sample or every sample exceeded. ok is false with fewer than
+// MinBatches bins.
+func DesignEffect(exceed, total []int64, confidence float64) (deff float64, ok bool) {
 	b := newBatches(exceed, total)
 	if b.n > 0 && (b.share == 0 || b.share == 1) {
 		return 1, true
@@ -107,7 +106,7 @@ func DesignEffect(exceed, total []int64) (deff float64, ok bool) {
 	if len(b.total) < MinBatches {
 		return math.NaN(), false
 	}
-	return b.untilIndependent().designEffect(), true
+	return b.effect(confidence), true
 }
 
 // batches are consecutive groups of samples.
@@ -138,12 +137,19 @@ func newBatches(exceed, total []int64) batches {
 	return b
 }
 
-func (b batches) untilIndependent() batches {
-	joined := b
-	for size := 2; len(b.total)/size >= doubleTo && joined.lag1() >= maxLag1; size *= 2 {
-		joined = b.join(size)
+// effect is the largest design effect of batches of one bin, two, and so on by thirds; at least 1.
+func (b batches) effect(confidence float64) float64 {
+	most := 1.0
+	for size := 1; len(b.total)/size >= MinBatches; size = max(size+1, size*4/3) {
+		j := b.join(size)
+		e := j.designEffect()
+		if hit := j.hit(); e > 1 && hit < manyEnough && confidence > 0.5 {
+			ratio := TQuantile(confidence, float64(max(hit-1, leastDF))) / NormalQuantile(confidence)
+			e = 1 + (e-1)*ratio*ratio
+		}
+		most = max(most, e)
 	}
-	return joined
+	return most
 }
 
 // join makes batches of size bins; bins left over go to the last batch.
@@ -161,19 +167,14 @@ func (b batches) join(size int) batches {
 // residual is what batch i has above its part of all exceedances.
 func (b batches) residual(i int) float64 { return b.exceed[i] - b.share*b.total[i] }
 
-func (b batches) lag1() float64 {
-	var product, square float64
-	for i := range b.total {
-		r := b.residual(i)
-		square += r * r
-		if i > 0 {
-			product += r * b.residual(i-1)
+// hit is how many batches have an exceedance.
+func (b batches) hit() (n int) {
+	for _, x := range b.exceed {
+		if x > 0 {
+			n++
 		}
 	}
-	if square == 0 {
-		return 0
-	}
-	return product / square
+	return n
 }
 
 // designEffect is the variance of the ratio estimator (Cochran, Sampling
@@ -187,5 +188,5 @@ func (b batches) designEffect() float64 {
 	}
 	count, n := float64(len(b.total)), float64(b.n)
 	variance := count / (count - 1) * square / (n * n)
-	return max(1, variance*n/(b.share*(1-b.share)))
+	return variance * n / (b.share * (1 - b.share))
 }

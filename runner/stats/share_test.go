@@ -84,14 +84,15 @@ func TestDesignEffectOfIndependentSamples(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	sum, trials := 0.0, 200
 	for range trials {
-		deff, ok := DesignEffect(counts(r, 60, 500, 0.01))
+		exceed, total := counts(r, 60, 500, 0.01)
+		deff, ok := DesignEffect(exceed, total, 0.95)
 		if !ok || deff < 1 {
 			t.Fatalf("DesignEffect = %v, %v, want at least 1", deff, ok)
 		}
 		sum += deff
 	}
-	if mean := sum / float64(trials); mean > 1.3 {
-		t.Errorf("mean DesignEffect of independent samples = %.2f, want about 1.1", mean)
+	if mean := sum / float64(trials); mean > 1.8 {
+		t.Errorf("mean DesignEffect of independent samples = %.2f, want about 1.6: the largest of several lengths", mean)
 	}
 }
 
@@ -100,29 +101,31 @@ func TestDesignEffectOfStalls(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	sum, trials := 0.0, 100
 	for range trials {
-		deff, _ := DesignEffect(stalls(r, 60, 500, 2, 0.05, 0.045))
+		exceed, total := stalls(r, 60, 500, 2, 0.05, 0.045)
+		deff, _ := DesignEffect(exceed, total, 0.95)
 		sum += deff
 	}
-	if mean := sum / float64(trials); mean < 20 || mean > 80 {
-		t.Errorf("mean DesignEffect of stalls = %.1f, want about 45", mean)
+	if mean := sum / float64(trials); mean < 30 || mean > 100 {
+		t.Errorf("mean DesignEffect of stalls = %.1f, want about 60", mean)
 	}
 }
 
 func TestDesignEffectByHand(t *testing.T) {
 	t.Parallel()
-	// Ten bins of 100; the shares alternate 0.1 and 0.3: p = 0.2, Var = 1/90,
-	// DEFF = 100/90/0.16; neighbours are opposed, so nothing is joined.
+	// Forty bins of 100; the shares alternate 0.1 and 0.3: p = 0.2, Var = 0.4/39,
+	// DEFF = 40/39/0.16; in batches of two the shares are alike, in batches of three they vary less.
+	want := 40. / 39 / 0.16
 	var exceed, total []int64
-	for i := range 10 {
+	for i := range 40 {
 		exceed = append(exceed, int64(10+20*(i%2)))
 		total = append(total, 100)
 	}
-	if got, ok := DesignEffect(exceed, total); !ok || !nearly(got, 100./90/0.16, 1e-12) {
-		t.Errorf("DesignEffect = %v, %v, want %v", got, ok, 100./90/0.16)
+	if got, ok := DesignEffect(exceed, total, 0.95); !ok || !nearly(got, want, 1e-12) {
+		t.Errorf("DesignEffect = %v, %v, want %v", got, ok, want)
 	}
 	// A bin without samples says nothing.
 	exceed, total = append(exceed, 0), append(total, 0)
-	if got, ok := DesignEffect(exceed, total); !ok || !nearly(got, 100./90/0.16, 1e-12) {
+	if got, ok := DesignEffect(exceed, total, 0.95); !ok || !nearly(got, want, 1e-12) {
 		t.Errorf("DesignEffect with an empty bin = %v, %v, want the same", got, ok)
 	}
 	// On a ramp with the same share everywhere the samples are as good as
@@ -132,29 +135,24 @@ func TestDesignEffectByHand(t *testing.T) {
 		exceed = append(exceed, int64(10*i+i%2))
 		total = append(total, int64(100*i))
 	}
-	if got, ok := DesignEffect(exceed, total); !ok || got != 1 {
+	if got, ok := DesignEffect(exceed, total, 0.95); !ok || got != 1 {
 		t.Errorf("DesignEffect of a ramp = %v, %v, want 1", got, ok)
 	}
 }
 
 func TestDesignEffectOfSlowSeries(t *testing.T) {
 	t.Parallel()
-	// A wave of 40 bins: neighbours agree until batches span half a wave.
+	// A square wave of 40 bins: batches of 20 bins are all over or all under, 32 of them.
 	exceed, total := make([]int64, 640), make([]int64, 640)
 	for i := range exceed {
 		total[i] = 100
-		exceed[i] = int64(50 + 40*math.Sin(2*math.Pi*float64(i)/40))
+		if i/20%2 == 1 {
+			exceed[i] = 100
+		}
 	}
-	b := newBatches(exceed, total).untilIndependent()
-	if len(b.total) >= 64 || len(b.total) < 20 || b.lag1() >= 0.2 {
-		t.Errorf("got %d batches with lag-1 correlation %.2f, want 20 to 63 below 0.2", len(b.total), b.lag1())
-	}
-	var n float64
-	for _, x := range b.total {
-		n += x
-	}
-	if n != 64000 {
-		t.Errorf("joined batches have %v samples, want 64000", n)
+	// Var = 0.25·32/31 of batches of 2,000 at p = 0.5; lengths of 17 and 22 bins are tried.
+	if got, _ := DesignEffect(exceed, total, 0.95); got < 1000 || got > 2000 {
+		t.Errorf("DesignEffect = %.0f, want nearly that of batches of half a wave, 2000", got)
 	}
 }
 
@@ -173,7 +171,7 @@ func TestDesignEffectEdges(t *testing.T) {
 		{"no samples", []int64{0}, []int64{0}, 0, false},
 		{"nothing", nil, nil, 0, false},
 	} {
-		got, ok := DesignEffect(tt.exceed, tt.total)
+		got, ok := DesignEffect(tt.exceed, tt.total, 0.95)
 		if ok != tt.ok || ok && got != tt.want {
 			t.Errorf("%s: DesignEffect = %v, %v, want %v, %v", tt.name, got, ok, tt.want, tt.ok)
 		}
@@ -200,7 +198,7 @@ func TestExceedanceIntervalCovers(t *testing.T) {
 		both, naive := 0, 0
 		for range trials {
 			exceed, total := tt.draw()
-			iv := ExceedanceInterval(exceed, total, 0.975) // both sides: 0.95
+			iv := ExceedanceInterval(exceed, total, 1, 0.975) // both sides: 0.95
 			if iv.Lo <= tt.truth && tt.truth <= iv.Hi {
 				both++
 			}
@@ -228,29 +226,29 @@ func TestExceedanceInterval(t *testing.T) {
 		return e, n
 	}
 	t.Run("no samples", func(t *testing.T) {
-		if got, want := ExceedanceInterval(nil, nil, 0.95), (Interval{Hi: 1, DEFF: 1}); got != want {
+		if got, want := ExceedanceInterval(nil, nil, 1, 0.95), (Interval{Hi: 1, DEFF: 1}); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	})
 	t.Run("zero of 299 pass 1 %, zero of 298 do not", func(t *testing.T) {
-		if iv := ExceedanceInterval([]int64{0}, []int64{299}, 0.95); iv.Hi > 0.01 || iv.Lo != 0 || iv.NEff != 299 {
+		if iv := ExceedanceInterval([]int64{0}, []int64{299}, 1, 0.95); iv.Hi > 0.01 || iv.Lo != 0 || iv.NEff != 299 {
 			t.Errorf("got %+v, want an upper bound of 0.01", iv)
 		}
-		if iv := ExceedanceInterval([]int64{0}, []int64{298}, 0.95); iv.Hi <= 0.01 {
+		if iv := ExceedanceInterval([]int64{0}, []int64{298}, 1, 0.95); iv.Hi <= 0.01 {
 			t.Errorf("got %+v, want an upper bound above 0.01", iv)
 		}
 	})
 	t.Run("few bins are one sample each", func(t *testing.T) {
 		e, n := full(5, 500, 1000)
-		iv := ExceedanceInterval(e, n, 0.95)
+		iv := ExceedanceInterval(e, n, 1, 0.95)
 		if iv.NEff != 5 || iv.DEFF != 1000 || iv.Batches != 5 || iv.Hi < 0.7 || iv.Lo < 0.01 || iv.Lo > 0.2 {
 			t.Errorf("got %+v, want five effective samples", iv)
 		}
 	})
 	t.Run("even bins", func(t *testing.T) {
 		e, n := full(60, 10, 1000)
-		iv := ExceedanceInterval(e, n, 0.95)
-		if iv.NEff != 60000 || iv.DEFF != 1 || iv.Share != 0.01 || iv.Lag1 != 0 {
+		iv := ExceedanceInterval(e, n, 1, 0.95)
+		if iv.NEff != 60000 || iv.DEFF != 1 || iv.Share != 0.01 {
 			t.Errorf("got %+v, want all samples effective", iv)
 		}
 		if !(iv.Lo < 0.01 && iv.Hi > 0.01 && iv.Hi < 0.011 && iv.Lo > 0.009) {
@@ -258,14 +256,36 @@ func TestExceedanceInterval(t *testing.T) {
 		}
 	})
 	t.Run("twelve bins widen by Student's t", func(t *testing.T) {
-		e, n := full(12, 10, 1000)
-		ratio := 1.6448536269514722 / 1.795884818704 // t, 11 degrees, NIST table 1.796
-		if iv := ExceedanceInterval(e, n, 0.95); !nearly(iv.NEff, 12000*ratio*ratio, 1e-9) {
-			t.Errorf("got NEff %v, want %v", iv.NEff, 12000*ratio*ratio)
+		// Shares of 0.1 and 0.3 in turn: Var = 0.12/11, of a share of 0.2 of 100.
+		var e, n []int64
+		for i := range 12 {
+			e, n = append(e, int64(10+20*(i%2))), append(n, 100)
+		}
+		ratio := 1.795884818704 / 1.6448536269514722 // t, 11 degrees, NIST table 1.796
+		deff := 1 + (100*0.12/11/0.16-1)*ratio*ratio
+		if iv := ExceedanceInterval(e, n, 1, 0.95); !nearly(iv.NEff, 1200/deff, 1e-9) {
+			t.Errorf("got NEff %v, want %v", iv.NEff, 1200/deff)
+		}
+	})
+	t.Run("few stalls say little", func(t *testing.T) {
+		// Three stalls of 60 in 60 s at 500/s: by their size alone 500 samples would be left.
+		e, n := full(60, 0, 500)
+		e[7], e[23], e[51] = 60, 60, 60
+		if iv := ExceedanceInterval(e, n, 1, 0.95); iv.NEff < 100 || iv.NEff > 250 || iv.Hi < 0.01 {
+			t.Errorf("got %+v, want 100 to 250 samples, too few to tell", iv)
+		}
+	})
+	t.Run("a known memory", func(t *testing.T) {
+		// None of 3,000 exceeded, but a lower limit tells that ten samples do as one: 300 pass 1 %, and at eleven they do not.
+		if iv := ExceedanceInterval([]int64{0}, []int64{3000}, 10, 0.95); iv.NEff != 300 || iv.Hi > 0.01 {
+			t.Errorf("got %+v, want 300 samples and a bound below 0.01", iv)
+		}
+		if iv := ExceedanceInterval([]int64{0}, []int64{3000}, 11, 0.95); iv.Hi <= 0.01 {
+			t.Errorf("got %+v, want a bound above 0.01", iv)
 		}
 	})
 	t.Run("counts out of range", func(t *testing.T) {
-		iv := ExceedanceInterval([]int64{5, -1, 3}, []int64{2, 4, -7}, 0.95)
+		iv := ExceedanceInterval([]int64{5, -1, 3}, []int64{2, 4, -7}, 1, 0.95)
 		if iv.N != 6 || !nearly(iv.Share, 2./6, 1e-12) {
 			t.Errorf("got %+v, want 2 of 6", iv)
 		}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/perfplan/perfplan/plans"
 	"github.com/perfplan/perfplan/runner/hist"
 	"github.com/perfplan/perfplan/runner/result"
 )
@@ -98,5 +99,59 @@ func TestBoundsOfSegments(t *testing.T) {
 	damaged.Intervals[3].Histogram = "?"
 	if Bounds(damaged); damaged.Response.Bounds != nil {
 		t.Errorf("a damaged interval: %+v", damaged.Response.Bounds)
+	}
+}
+
+// What few requests exceed, or none, does not show whether they come together; lower percentiles do.
+func TestMemory(t *testing.T) {
+	l := streamOf(t, 60, 20) // three times 60 requests wait behind a stall of 120 ms
+	Bounds(l)
+	seg := &l.Segments[0]
+	if m := memory(seg, 0.999); m < 10 || m > 400 {
+		t.Errorf("memory at p99.9 = %v, want that of stalls of 60 requests", m)
+	}
+	if m := memory(seg, 0.5); m != 1 {
+		t.Errorf("memory at p50 = %v, want none: no percentile is exceeded by twice as many", m)
+	}
+	steady := streamOf(t, 60, 0)
+	Bounds(steady)
+	if m := memory(&steady.Segments[0], 0.99); m > 4 {
+		t.Errorf("memory of independent times = %v, want about 1", m)
+	}
+	// 30,000 requests, none over 500 ms: with stalls they do for too few, without for enough.
+	judge := func(l *result.Load) result.SLO {
+		seg := &l.Segments[0]
+		l.LimitsNS = LimitsNS(parse(t, "p99.9 < 500ms"))
+		seg.Offered, seg.Sent, seg.Completed = l.Offered, l.Offered, l.Offered
+		l.Counts = seg.Counts
+		seg.OverResponse, seg.OverService = []int64{0}, []int64{0}
+		seg.Bins = result.Bins{WidthNS: 1e9, Offered: make([]int64, 60), Over: [][]int64{make([]int64, 60)}}
+		for i := range seg.Bins.Offered {
+			seg.Bins.Offered[i] = 500
+		}
+		st := &result.Stage{Name: "s", Kind: "load", State: result.Complete, Load: l}
+		ps := &plans.Stage{Name: "s", Work: &plans.Load{}, SLOs: parse(t, "p99.9 < 500ms")}
+		Stage(ps, st)
+		if open, want := Undecided(ps, st), st.SLO[0].Outcome == result.Inconclusive; (open != "") != want {
+			t.Errorf("%s: Undecided = %q", st.SLO[0].Outcome, open)
+		}
+		return st.SLO[0]
+	}
+	if s := judge(steady); s.Outcome != result.Pass {
+		t.Errorf("independent times: %s (%s), want pass", s.Outcome, s.Reason)
+	}
+	if s := judge(l); s.Outcome != result.Inconclusive || s.Interval == nil || s.Interval.NEff > 2995 {
+		t.Errorf("stalls: %s (%s), want inconclusive", s.Outcome, s.Reason)
+	}
+}
+
+// More looks widen the bounds.
+func TestConfidenceOfLooks(t *testing.T) {
+	slos := parse(t, "p99 < 10ms")
+	for looks, want := range map[int]result.Outcome{0: result.Pass, 1: result.Pass, 3: result.Inconclusive} {
+		st := judge(t, slos, func(st *result.Stage) { st.Load.Looks = looks }, sample{n: 350, serv: 5 * ms})
+		if s := st.SLO[0]; s.Outcome != want {
+			t.Errorf("%d looks: %s (%s), want %s", looks, s.Outcome, s.Reason, want)
+		}
 	}
 }

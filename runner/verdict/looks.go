@@ -73,3 +73,21 @@ func failing(looks []result.Stage, i int) (s result.SLO) {
 	}
 	return s
 }
+
+// Undecided names the first SLO, warnings aside, that more of the same load may decide: what was measured whole and is valid
+// leaves the share of requests over its limit open. It is "" when there is none, or when another fails.
+func Undecided(ps *plans.Stage, st *result.Stage) string {
+	if st.State != result.Complete || st.Outcome == result.Fail || invalid(st.Warnings) != nil {
+		return ""
+	}
+	for i, s := range st.SLO {
+		if s.Warn || s.State != result.StateInconclusive || s.Interval == nil || s.Interval.Lo == nil || s.Interval.Hi == nil || i >= len(ps.SLOs) {
+			continue
+		}
+		allowed := 1 - rank(ps.SLOs[i].Metric)
+		if s.Interval.Of == shareOver && *s.Interval.Lo <= allowed && allowed <= *s.Interval.Hi {
+			return s.Text
+		}
+	}
+	return ""
+}

@@ -113,14 +113,14 @@ func wire(s plans.SLO, l *result.Load, out *result.SLO) []result.SLOSegment {
 		return []result.SLOSegment{noData("nothing was measured that this can be decided by")}
 	}
 	q := rank(s.Metric)
-	e := evidence{over: over[at], n: n, allowed: 1 - q, effN: float64(n) * independence(l, at)}
+	e := evidence{over: over[at], n: n, allowed: 1 - q, effN: float64(n) * independence(l, at, q), confidence: confidence(l)}
 	e = e.again()
 	if s.Op[0] == '>' {
 		e = e.slower(n - d.Count)
 	}
 	p := result.SLOSegment{Samples: n}
 	p.Value, p.Censored = ranked(d, n, q)
-	p.Interval = &result.Interval{Of: "share over the limit", Lo: &e.lo, Hi: &e.hi, Confidence: Confidence, NEff: e.effN}
+	p.Interval = &result.Interval{Of: shareOver, Lo: &e.lo, Hi: &e.hi, Confidence: e.confidence, NEff: e.effN}
 	good, bad := e.within, e.breach
 	if s.Op[0] == '>' {
 		good, bad = bad, good
@@ -142,14 +142,14 @@ func wire(s plans.SLO, l *result.Load, out *result.SLO) []result.SLOSegment {
 
 // independence is the share of requests that count as independent of each other, by their response times: the least of
 // all segments.
-func independence(l *result.Load, at int) float64 {
+func independence(l *result.Load, at int, q float64) float64 {
 	share := 1.0
 	for i := range l.Segments {
 		seg := &l.Segments[i]
 		if seg.Offered == 0 || at >= len(seg.OverResponse) {
 			continue
 		}
-		if e := responseEvidence(seg, at, 0.5); e.effN > 0 {
+		if e := responseEvidence(seg, at, q, Confidence); e.effN > 0 {
 			share = min(share, e.effN/float64(seg.Offered))
 		}
 	}

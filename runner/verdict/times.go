@@ -36,14 +36,21 @@ func times(s plans.SLO, l *result.Load, out *result.SLO) []result.SLOSegment {
 	return parts
 }
 
+// shareOver is what the bounds of an SLO on a percentile are of.
+const shareOver = "share over the limit"
+
 // evidence is how many of n requests were over a limit, with bounds on the share.
 type evidence struct {
 	over, n        int64
 	share          float64
 	lo, hi, effN   float64
 	allowed        float64 // largest share that the percentile allows
+	confidence     float64 // of each bound
 	breach, within bool
 }
+
+// confidence of each bound: what may go wrong is split over the looks that a stage may have.
+func confidence(l *result.Load) float64 { return 1 - (1-Confidence)/float64(max(l.Looks, 1)) }
 
 func timeSegment(s plans.SLO, l *result.Load, seg *result.Segment) result.SLOSegment {
 	if seg.Offered == 0 {
@@ -57,7 +64,7 @@ func timeSegment(s plans.SLO, l *result.Load, seg *result.Segment) result.SLOSeg
 	if !ok || at >= len(seg.OverResponse) {
 		return noData("requests over this limit were not counted")
 	}
-	resp := responseEvidence(seg, at, q)
+	resp := responseEvidence(seg, at, q, confidence(l))
 	serv := serviceEvidence(seg, at, q, resp)
 	e := resp
 	p := result.SLOSegment{Samples: seg.Offered}
@@ -73,7 +80,7 @@ func timeSegment(s plans.SLO, l *result.Load, seg *result.Segment) result.SLOSeg
 	if s.Op[0] == '>' {
 		e = e.slower(e.n - countedIn(s, seg))
 	}
-	p.Interval = &result.Interval{Of: "share over the limit", Lo: &e.lo, Hi: &e.hi, Confidence: Confidence, NEff: e.effN}
+	p.Interval = &result.Interval{Of: shareOver, Lo: &e.lo, Hi: &e.hi, Confidence: e.confidence, NEff: e.effN}
 	good, bad := e.within, e.breach
 	if s.Op[0] == '>' {
 		good, bad = e.breach, e.within
@@ -83,8 +90,8 @@ func timeSegment(s plans.SLO, l *result.Load, seg *result.Segment) result.SLOSeg
 	case good:
 		p.Outcome, p.State, p.Reason = result.Pass, result.StatePassed, said
 	case !bad:
-		return undecided(p, fmt.Sprintf("%s, and the share may lie anywhere from %s to %s (%.0f%% bounds, %.0f independent samples): too close or too few to tell",
-			said, pct(e.lo), pct(e.hi), Confidence*100, e.effN))
+		return undecided(p, fmt.Sprintf("%s, and the share may lie anywhere from %s to %s (%.4g%% bounds, %.0f independent samples): too close or too few to tell",
+			said, pct(e.lo), pct(e.hi), e.confidence*100, e.effN))
 	default:
 		p.Outcome, p.State, p.Reason = result.Fail, result.StateFailed, said+valueSaid(p)
 		if why := excuse(s, l, seg, e, serv); why != "" && s.Op[0] == '<' {
@@ -160,8 +167,8 @@ func (e evidence) again() evidence {
 	if e.allowed == 0 {
 		return exact(e)
 	}
-	e.lo = stats.ClopperPearsonLower(e.share*e.effN, e.effN, Confidence)
-	e.hi = stats.ClopperPearsonUpper(e.share*e.effN, e.effN, Confidence)
+	e.lo = stats.ClopperPearsonLower(e.share*e.effN, e.effN, e.confidence)
+	e.hi = stats.ClopperPearsonUpper(e.share*e.effN, e.effN, e.confidence)
 	return judged(e)
 }
 
@@ -188,20 +195,20 @@ func valueSaid(p result.SLOSegment) string {
 	return ""
 }
 
-func responseEvidence(seg *result.Segment, at int, q float64) evidence {
-	e := evidence{over: seg.OverResponse[at], n: seg.Offered, allowed: 1 - q}
+func responseEvidence(seg *result.Segment, at int, q, confidence float64) evidence {
+	e := evidence{over: seg.OverResponse[at], n: seg.Offered, allowed: 1 - q, confidence: confidence}
 	e.share = float64(e.over) / float64(e.n)
 	if q == 1 {
 		return exact(e)
 	}
-	iv := stats.ExceedanceInterval(seg.Bins.Over[at], seg.Bins.Offered, Confidence)
+	iv := stats.ExceedanceInterval(seg.Bins.Over[at], seg.Bins.Offered, memory(seg, q), confidence)
 	e.lo, e.hi, e.effN = iv.Lo, iv.Hi, iv.NEff
 	return judged(e)
 }
 
 // serviceEvidence takes the dependence between requests from the response times, which it is part of.
 func serviceEvidence(seg *result.Segment, at int, q float64, resp evidence) evidence {
-	e := evidence{over: seg.OverService[at], n: seg.Sent, allowed: 1 - q}
+	e := evidence{over: seg.OverService[at], n: seg.Sent, allowed: 1 - q, confidence: resp.confidence}
 	if e.n == 0 {
 		return e
 	}
