@@ -13,6 +13,7 @@ type Compare struct {
 	Seed        uint64
 	Rate        float64       // arrivals per second
 	For         time.Duration // of each run
+	Alternate   time.Duration // both versions of a pair run at once and take turns of this length; 0: one after the other
 	Warm        time.Duration // load before each run whose times are thrown away
 	Margin      float64       // the change that matters: 0.1 is 10 % worse
 	Pairs       int           // most
@@ -38,7 +39,7 @@ func (c *Compare) Duration(pairs int) time.Duration {
 // compareWork reads a comparison of two versions.
 func (l *loader) compareWork(it *item, p *Plan) *Compare {
 	c := &Compare{Request: l.requestOf(it, p), Arrivals: Arrivals(it.get("arrivals").value()), Seed: uint64(it.get("seed").integer()), Rate: it.get("rate").perSecond(),
-		For: it.get("for").duration(), Warm: it.get("warm").duration(), MaxInFlight: int(it.get("max_in_flight").integer()), Timeout: it.get("timeout").duration()}
+		For: it.get("for").duration(), Warm: it.get("warm").duration(), MaxInFlight: int(it.get("max_in_flight").integer()), Timeout: it.get("timeout").duration(), Alternate: it.get("alternate").duration()}
 	if pairs := it.get("pairs"); pairs != nil {
 		c.Pairs = int(pairs.integer())
 	}
@@ -62,13 +63,23 @@ func (l *loader) compareWork(it *item, p *Plan) *Compare {
 	l.alone(at.pos, at.path, c.Request)
 	if len(c.Request.Data) > 0 {
 		if d, n := shortest(tablesOf(c.Request, nil)); d != nil {
-			l.fault(at.fault("data that ends", quote(d.Name), "at_end: cycle", "both versions get the same rows in each run"))
+			l.fault(at.fault("data that ends", quote(d.Name), "end: cycle", "both versions get the same rows in each run"))
 			_ = n
 		}
 	}
 	c.Base, c.New = l.side(it.get("base"), c.Request, p), l.side(it.get("new"), c.Request, p)
 	if it.get("base") != nil && c.Base.Target != nil && c.Base == c.New {
 		l.fault(firstOf(it.get("base"), it).fault("a version compared with itself", "", "another target or commit in base or new", ""))
+	}
+	if a := it.get("alternate"); a != nil && c.Base.Target != nil && c.New.Target != nil {
+		switch {
+		case c.Base.Target == c.New.Target:
+			l.fault(a.fault("versions that take turns run at the same time, and these are at one address", a.quoted(), "two targets in base and new", "give the other version a target with a port of its own, or leave out alternate"))
+		case c.For > 0 && 2*c.Alternate > c.For:
+			l.fault(a.fault("fewer than two turns in each run", a.quoted(), "at most "+formatDuration(c.For/2), ""))
+		case c.Rate > 0 && c.Rate*c.Alternate.Seconds() < 5:
+			l.fault(a.fault("too few requests in each turn", a.quoted(), "five or more", "make the turns longer or raise the rate"))
+		}
 	}
 	if need := c.needed(); c.Rate > 0 && c.For > 0 && c.Rate*c.For.Seconds() < float64(need) {
 		l.fault(it.get("for").fault("too few requests in each run", formatDuration(c.For), "as many as the metrics need", "make it last longer or raise the rate: "+formatDuration(time.Duration(float64(need)/c.Rate*1e9).Round(time.Second)+time.Second)))

@@ -241,6 +241,8 @@ var compareShape = &shape{noun: "a comparison, such as {base: {commit: main}, ra
 	{name: "seed", def: "1", shape: seedShape, example: "7", doc: "Decides what is drawn at random."},
 	{name: "rate", required: true, shape: rateShape, example: "50/s", aka: []string{"rps", "qps"}, doc: "Arrivals per second, minute or hour."},
 	{name: "for", required: true, shape: durationShape, example: "10s", aka: []string{"duration"}, doc: "Length of each run."},
+	{name: "alternate", told: "one run after the other", example: "250ms", aka: []string{"turns", "interleave", "slice"}, shape: &shape{noun: "a duration like 250ms", scalar: durationScalar, rule: "gte=50ms,lte=1h"},
+		doc: "Both versions of a pair run at the same time, and load goes to them in turns of this length: what the machine does meanwhile is then in both. For two targets."},
 	{name: "warm", def: "1s", shape: pauseShape, example: "5s", doc: "Load before each run, whose times are thrown away."},
 	{name: "margin", def: "10%", example: "5%", doc: "The change to the worse that matters.", shape: &shape{noun: "a percentage like 10%", scalar: textScalar, rule: "min=1", open: true}},
 	{name: "pairs", def: "12", example: "8", doc: "Most pairs of runs; it is looked at them after 5, 8 and 12.", shape: &shape{noun: "5, 8 or 12", scalar: integerScalar, rule: "oneof=5 8 12"}},

@@ -48,27 +48,14 @@ func (r *run) compare(ctx context.Context, st *plans.Stage, c *plans.Compare, re
 	whole := 0
 	for n := 0; whole < c.Pairs && n < c.Pairs+spare; n++ {
 		pair := result.ComparedPair{NewFirst: n%2 == 1}
-		for k := range 2 {
-			which := k
-			if pair.NewFirst {
-				which = 1 - k
-			}
+		begin := func(which int) {
 			r.opt.Events(CompareProgress{Stage: st, Pair: n + 1, Most: c.Pairs, Version: sides[which].name})
-			run, why, err := r.oneRun(ctx, c, sides[which])
-			if err != nil {
-				return fmt.Errorf("%s: %w", sides[which].name, err)
-			}
-			if ctx.Err() != nil {
-				return nil
-			}
-			if which == 0 {
-				pair.Base = run
-			} else {
-				pair.New = run
-			}
-			if why != "" && pair.Left == "" {
-				pair.Left = sides[which].name + ": " + why
-			}
+		}
+		if err := r.pair(ctx, c, sides, &pair, begin); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return nil
 		}
 		rec.Comparison.Pairs = append(rec.Comparison.Pairs, pair)
 		if pair.Left == "" {
@@ -81,40 +68,114 @@ func (r *run) compare(ctx context.Context, st *plans.Stage, c *plans.Compare, re
 	return nil
 }
 
-// oneRun is one run of one version: its process started, warmed up, measured and stopped. why says that its figures do not
-// describe the version.
-func (r *run) oneRun(ctx context.Context, c *plans.Compare, s side) (run result.ComparedRun, why string, err error) {
-	own := &targets{list: instancesOf(s.target, filepath.Join(r.opt.Dir, "logs"), r.plan)}
-	defer own.stop()
-	if err := own.start(ctx, func(Event) {}); err != nil {
-		return run, "", err
+// pair measures both versions, one after the other or in turns. begin is told which is about to run.
+func (r *run) pair(ctx context.Context, c *plans.Compare, sides [2]side, pair *result.ComparedPair, begin func(which int)) error {
+	order := []int{0, 1}
+	if pair.NewFirst {
+		order = []int{1, 0}
 	}
-	sub := within(r, own)
+	runs := [2]*result.ComparedRun{&pair.Base, &pair.New}
+	take := func(which int, l *result.Load) {
+		runs[which].Counts = l.Counts
+		for _, m := range c.Metrics {
+			runs[which].Values = append(runs[which].Values, verdict.Measured(m, l))
+		}
+		if why := verdict.Invalid(l); why != "" && pair.Left == "" {
+			pair.Left = sides[which].name + ": " + why
+		}
+	}
+	if c.Alternate == 0 {
+		for _, which := range order {
+			begin(which)
+			l, err := r.oneRun(ctx, c, sides[which], &runs[which].StartNS)
+			if err != nil {
+				return fmt.Errorf("%s: %w", sides[which].name, err)
+			}
+			if l == nil || ctx.Err() != nil {
+				return nil
+			}
+			take(which, l)
+		}
+		return nil
+	}
+	var ready [2]*version
+	for _, which := range order {
+		begin(which)
+		v, err := r.start(ctx, c, sides[which])
+		defer v.own.stop()
+		if err != nil {
+			return fmt.Errorf("%s: %w", sides[which].name, err)
+		}
+		ready[which] = v
+	}
+	var loads [2]*result.Load
+	turns := max(2, int((c.For+c.Alternate/2)/c.Alternate))
+	for turn := range turns {
+		for k := range order {
+			which := order[(k+turn)%2] // base, new, new, base
+			if turn == 0 {
+				runs[which].StartNS = int64(time.Since(r.begin))
+			}
+			l, err := ready[which].offer(ctx, c.Alternate, c.Seed+uint64(turn))
+			if err != nil {
+				return fmt.Errorf("%s: %w", sides[which].name, err)
+			}
+			if l == nil || ctx.Err() != nil {
+				return nil
+			}
+			if loads[which] == nil {
+				loads[which] = l
+			} else if err := load.Append(loads[which], l); err != nil {
+				return err
+			}
+		}
+	}
+	for _, which := range order {
+		take(which, loads[which])
+	}
+	return nil
+}
+
+// oneRun is one run of one version: its process started, warmed up, measured and stopped.
+func (r *run) oneRun(ctx context.Context, c *plans.Compare, s side, startNS *int64) (*result.Load, error) {
+	v, err := r.start(ctx, c, s)
+	defer v.own.stop()
+	if err != nil {
+		return nil, err
+	}
+	*startNS = int64(time.Since(r.begin))
+	return v.offer(ctx, c.For, c.Seed)
+}
+
+// A version is one that runs, in a fresh process where perfplan starts it.
+type version struct {
+	own   *targets
+	offer func(ctx context.Context, d time.Duration, seed uint64) (*result.Load, error)
+}
+
+// start starts a version and warms it up. The caller stops its processes, whatever the error.
+func (r *run) start(ctx context.Context, c *plans.Compare, s side) (*version, error) {
+	v := &version{own: &targets{list: instancesOf(s.target, filepath.Join(r.opt.Dir, "logs"), r.plan)}}
+	if err := v.own.start(ctx, func(Event) {}); err != nil {
+		return v, err
+	}
+	sub := within(r, v.own)
 	request := *c.Request
 	request.Target = s.target
-	offer := func(d time.Duration) (*result.Load, error) {
+	v.offer = func(ctx context.Context, d time.Duration, seed uint64) (*result.Load, error) {
 		rec := &result.Stage{}
 		cfg := load.Config{Request: &request, MaxInFlight: c.MaxInFlight, AtMax: plans.Wait, Timeout: c.Timeout, TimeoutFrom: plans.FromSent, Drain: c.Timeout, KeepAlive: true,
-			TickEvery: time.Second, OnTick: func(load.Tick) bool { return true }, Values: valueSeed(s.target.Name, c.Seed)}
+			TickEvery: time.Second, OnTick: func(load.Tick) bool { return true }, Values: valueSeed(request.Name, seed)}
 		segs := []plans.Segment{{Name: "run", Kind: "hold", From: c.Rate, To: c.Rate, Over: d}}
-		err := sub.offer(ctx, cfg, profile{segs, c.Arrivals, c.Seed, nil}, rec)
+		err := sub.offer(ctx, cfg, profile{segs, c.Arrivals, seed, nil}, rec)
 		return rec.Load, err
 	}
 	if c.Warm > 0 {
-		if _, err := offer(c.Warm); err != nil {
-			return run, "", err
+		if _, err := v.offer(ctx, c.Warm, c.Seed); err != nil {
+			return v, err
 		}
 	}
-	run.StartNS = int64(time.Since(r.begin))
-	l, err := offer(c.For)
-	if err != nil || l == nil {
-		return run, "", err
-	}
-	run.Counts = l.Counts
-	for _, m := range c.Metrics {
-		run.Values = append(run.Values, verdict.Measured(m, l))
-	}
-	return run, verdict.Invalid(l), nil
+	return v, nil
 }
 
 // within is the run with other targets, for a load within a stage.

@@ -348,6 +348,9 @@ func explainCompare(w io.Writer, c *plans.Compare) {
 		metrics = append(metrics, m.String())
 	}
 	fmt.Fprintf(w, "  runs      up to %d pairs of %s at %s, each after %s of warm-up in a fresh process\n", c.Pairs, length(c.For), rate(c.Rate), length(c.Warm))
+	if c.Alternate > 0 {
+		fmt.Fprintf(w, "  turns     both versions of a pair at the same time, in turns of %s\n", length(c.Alternate))
+	}
 	fmt.Fprintf(w, "  decides   %s no worse by %s, after 5, 8 or 12 pairs\n", strings.Join(metrics, ", "), percentChange(c.Margin)[1:])
 	fmt.Fprintf(w, "  time      %s\n", effortOf(c).span())
 }
