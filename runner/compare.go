@@ -61,7 +61,7 @@ func (r *run) compare(ctx context.Context, st *plans.Stage, c *plans.Compare, re
 		if pair.Left == "" {
 			whole++
 		}
-		if decided := verdict.Compared(c, rec, false); stats.IsLook(whole) && (decided || rec.Outcome == result.Fail) {
+		if decided := verdict.Compared(c, rec, false); !r.opt.AllPairs && stats.IsLook(whole) && (decided || rec.Outcome == result.Fail) {
 			break
 		}
 	}

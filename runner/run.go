@@ -28,6 +28,7 @@ type Options struct {
 	Baselines []*result.Result            // stored runs that SLOs may be relative to
 	Through   func(address string) string // where load goes in place of an address of a target; nil: there
 	Bench     bool                        // no target is started: the plan has only microbenchmarks
+	AllPairs  bool                        // comparisons of versions go on to their last pair
 	Loops     int                         // threads of the event loop, 0: chosen
 }
 

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -39,21 +38,10 @@ func (r *run) microbenchmark(ctx context.Context, st *plans.Stage, m *plans.Micr
 		for _, b := range base.Stages {
 			stored = append(stored, b.Microbenchmark)
 		}
-		mb.Baseline = verdict.CompareBench(stored, base.IDs, mb, margin(st.SLOs))
+		mb.Baseline = verdict.CompareBench(stored, base.IDs, mb, verdict.BenchMargin(st.SLOs))
 	}
 	rec.Warnings = append(rec.Warnings, warnings...)
 	return err
-}
-
-// margin is the smallest change that the assertions let matter.
-func margin(slos []plans.SLO) float64 {
-	least := 0.0
-	for _, s := range slos {
-		if c := s.Baseline.Change; s.Baseline.Set && s.Metric.Kind == plans.Time && c > 0 && (least == 0 || c < least) {
-			least = c
-		}
-	}
-	return cmp.Or(least, verdict.DefaultMargin)
 }
 
 // load offers the load of a stage once; rounds that follow the first have other arrivals and values.

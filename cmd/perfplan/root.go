@@ -88,7 +88,7 @@ Exit codes:
 	root.SetErr(c.err)
 	root.SetHelpCommand(helpCommand())
 	root.PersistentFlags().Var(&c.color, "color", "colour text: "+c.color.words())
-	root.AddCommand(runCommand(c), benchCommand(c), baselineCommand(c), compareCommand(c), trendCommand(c), historyCommand(c), selftestCommand(c), validateCommand(c), explainCommand(c), reportCommand(c), schemaCommand(c), lspCommand(c), completionCommand(c), versionCommand(c))
+	root.AddCommand(runCommand(c), benchCommand(c), baselineCommand(c), compareCommand(c), trendCommand(c), historyCommand(c), selftestCommand(c), calibrateCommand(c), validateCommand(c), explainCommand(c), reportCommand(c), schemaCommand(c), lspCommand(c), completionCommand(c), versionCommand(c))
 	return root
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 func validateCommand(c *console) *cobra.Command {
 	format := choice{"text", []string{"text", "json", "github", "sarif"}}
 	var change *plans.Options
+	var out string
 	cmd := &cobra.Command{
 		Use:   "validate PLAN...",
 		Short: "Check plans and print every fault of all of them",
@@ -34,11 +36,14 @@ Exit codes: 0 all plans are valid, 3 one has faults or cannot be read.`,
   generate-plan | perfplan validate -`,
 		Args:              arguments(math.MaxInt, "PLAN"),
 		ValidArgsFunction: completePlans(0),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			code := exitPass
 			var all []loaded
 			for _, path := range args {
 				l := c.load(path, *change)
+				if l.plan != nil {
+					l.faults = append(slices.Clip(l.faults), c.belowNoise(cmd.Context(), l.plan, out)...)
+				}
 				all = append(all, l)
 				if l.plan == nil {
 					code = exitPlan
@@ -51,6 +56,7 @@ Exit codes: 0 all plans are valid, 3 one has faults or cannot be read.`,
 		},
 	}
 	change = planFlags(cmd)
+	cmd.Flags().StringVar(&out, "out", "perfplan-out", "`folder` for results, in which calibrate keeps what this machine can tell")
 	cmd.Flags().Var(&format, "format", format.words())
 	return cmd
 }
