@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -220,10 +221,24 @@ func (l *loader) digest(it *item, content []byte) {
 	l.digests[l.filePath(it)] = hex.EncodeToString(sum[:])
 }
 
+// withoutBaseline is an effective plan without the key baseline: what its runs are compared with does not make it another plan.
+func withoutBaseline(effective []byte) (rest []byte) {
+	within := false
+	for line := range bytes.Lines(effective) {
+		if line[0] != ' ' && line[0] != '-' {
+			within = bytes.HasPrefix(line, []byte("baseline:"))
+		}
+		if !within {
+			rest = append(rest, line...)
+		}
+	}
+	return rest
+}
+
 // hash is over the effective plan and the content of the files it names.
 func (l *loader) hash(effective []byte) string {
 	h := sha256.New()
-	h.Write(effective)
+	h.Write(withoutBaseline(effective))
 	for _, name := range slices.Sorted(maps.Keys(l.digests)) {
 		fmt.Fprintf(h, "%q %s\n", name, l.digests[name])
 	}

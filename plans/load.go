@@ -163,6 +163,9 @@ func (l *loader) load() *Plan {
 	l.check(top, p)
 	p.effective, p.origins = l.canonical(top)
 	p.Secrets = l.hidden
+	for _, e := range top.get("baseline").get("tolerate").all() {
+		p.Tolerate = append(p.Tolerate, e.value())
+	}
 	p.Profiles, p.Assembled = l.options.Profiles, len(l.foreign) > 0
 	p.Hash = l.hash(p.effective)
 	return p

@@ -45,6 +45,7 @@ type Plan struct {
 	Stages      []*Stage // at least one, names unique
 
 	Secrets   Secrets  // what no output may show
+	Tolerate  []string // what stored runs may differ in: "plan", "machine"
 	Profiles  []string // that were applied, in this order
 	Assembled bool     // it is made of more than its file: included files, profiles, settings
 

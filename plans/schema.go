@@ -57,6 +57,11 @@ var root = &shape{noun: "a plan", keys: []key{
 		doc: "What users do, by name: requests one after another. See [Flows](#flows)."},
 	{name: "stages", required: true, shape: stagesShape, example: "[{name: hold, load: {rate: 50/s, for: 1m}}]",
 		doc: "What is done, in this order.", aka: []string{"phases", "steps", "scenario"}},
+	{name: "baseline", example: "{tolerate: [machine]}", aka: []string{"baselines"}, doc: "How strict assertions relative to stored runs are. It does not change the plan's hash. See [Baselines](slo.md#baselines).",
+		shape: &shape{noun: "a map with tolerate", keys: []key{
+			{name: "tolerate", required: true, example: "[plan, machine]", aka: []string{"allow", "ignore", "accept"}, doc: "What stored runs may differ in and still be compared with: `plan`, they may be of another one, or of this one before it changed; `machine`, they may be from another kind of machine.",
+				shape: &shape{noun: "a list of plan and machine", some: true, list: &shape{noun: "plan or machine", scalar: textScalar, rule: "oneof=plan machine"}}},
+		}}},
 	{name: "slo", shape: slosShape, example: "[p99 < 150ms, error_rate < 0.1%]",
 		doc: "Assertions that every load stage has to meet. See [slo.md](slo.md).", aka: []string{"assert", "asserts", "assertions", "thresholds", "slos", "checks"}},
 }}

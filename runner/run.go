@@ -1,11 +1,13 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -305,14 +307,19 @@ func (r *run) round(ctx context.Context, st *plans.Stage, n, round int, rec *res
 func (r *run) baselines(stage string, m *plans.Microbenchmark) (b verdict.Baselines) {
 	for _, base := range r.opt.Baselines {
 		i := slices.IndexFunc(base.Stages, func(s result.Stage) bool { return s.Name == stage })
-		switch own, other := r.rec.Environment.Fingerprint, base.Environment.Fingerprint; {
+		unlike := r.rec.Environment.Unlike(base.Environment)
+		if slices.Contains(r.plan.Tolerate, "machine") {
+			unlike = ""
+		}
+		samePlan := base.Plan.Hash == r.plan.Hash || slices.Contains(r.plan.Tolerate, "plan")
+		switch {
 		case m != nil && i >= 0 && base.Stages[i].Microbenchmark != nil && base.Stages[i].Microbenchmark.Kind == string(m.Subject.Kind) &&
-			base.Stages[i].Microbenchmark.Command == m.Subject.Command.Text && own == other && base.Stages[i].State == result.Complete:
+			base.Stages[i].Microbenchmark.Command == m.Subject.Command.Text && unlike == "" && base.Stages[i].State == result.Complete:
 			b.Stages, b.IDs = append(b.Stages, &base.Stages[i]), append(b.IDs, base.RunID)
-		case base.Plan.Hash != r.plan.Hash:
-			b.Unlike = append(b.Unlike, fmt.Sprintf("run %s is of another plan, or of this one before it changed", base.RunID))
-		case own != other:
-			b.Unlike = append(b.Unlike, fmt.Sprintf("run %s was made on another kind of machine (%s, %d cores)", base.RunID, base.Environment.CPUModel, base.Environment.Cores))
+		case !samePlan:
+			b.Unlike = append(b.Unlike, fmt.Sprintf("run %s is of another plan, or of this one before it changed%s (baseline: {tolerate: [plan]} lets it count)", base.RunID, changedIn(base.Plan, r.rec.Plan)))
+		case unlike != "":
+			b.Unlike = append(b.Unlike, fmt.Sprintf("run %s was made on another kind of machine: %s (baseline: {tolerate: [machine]} lets it count)", base.RunID, unlike))
 		case i < 0 || base.Stages[i].State != result.Complete:
 			b.Unlike = append(b.Unlike, fmt.Sprintf("run %s has no whole stage %s", base.RunID, stage))
 		default:
@@ -320,6 +327,30 @@ func (r *run) baselines(stage string, m *plans.Microbenchmark) (b verdict.Baseli
 		}
 	}
 	return b
+}
+
+// changedIn says what two plans differ in, as far as records tell: their names, or the first line.
+func changedIn(old, now result.Plan) string {
+	if old.Name != now.Name {
+		return fmt.Sprintf(": it is of plan %s", old.Name)
+	}
+	a, b := cmp.Or(old.Effective, old.Source), cmp.Or(now.Effective, now.Source)
+	if a == "" || b == "" || a == b {
+		return fmt.Sprintf(": its hash is %.19s, this one's %.19s", old.Hash, now.Hash)
+	}
+	was, is := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range max(len(was), len(is)) {
+		line := func(of []string) string {
+			if i < len(of) {
+				return fmt.Sprintf("%q", strings.TrimSpace(of[i]))
+			}
+			return "nothing"
+		}
+		if line(was) != line(is) {
+			return fmt.Sprintf(": line %d was %.100s and is %.100s", i+1, line(was), line(is))
+		}
+	}
+	return ": only its layout"
 }
 
 func (r *run) work(ctx context.Context, st *plans.Stage, n int, rec *result.Stage) error {

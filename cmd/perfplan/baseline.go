@@ -122,14 +122,14 @@ func (c *console) keepRuns(file string, runs []result.Result, paths []string, ke
 
 // unlike says why two runs are not of one plan and like machines; "" when they are.
 func unlike(a, b *result.Result) string {
-	x, y := a.Environment, b.Environment
+	machine := a.Environment.Unlike(b.Environment)
 	switch {
 	case a.Plan.Name != b.Plan.Name:
 		return fmt.Sprintf("it is of plan %s, the others of %s", b.Plan.Name, a.Plan.Name)
 	case a.Plan.Hash != b.Plan.Hash:
 		return fmt.Sprintf("it is of plan %s as it is with the hash %s, the others with %s: the plan, its settings or its files have changed", b.Plan.Name, b.Plan.Hash, a.Plan.Hash)
-	case x.Fingerprint != y.Fingerprint:
-		return fmt.Sprintf("it was made on another kind of machine (%s, %d cores, %s %s) than the others (%s, %d cores, %s %s)", y.CPUModel, y.Cores, y.OS, y.Kernel, x.CPUModel, x.Cores, x.OS, x.Kernel)
+	case machine != "":
+		return "it was made on another kind of machine than the others: " + strings.ReplaceAll(machine, ", here ", ", there ")
 	}
 	return ""
 }

@@ -49,7 +49,7 @@ var ownImports = map[string]string{
 
 	"cmd/perfplan/lsp": "plans",
 
-	"cmd/perfplan": "cmd/perfplan/lsp plans report report/chart runner runner/history runner/load runner/process runner/result runner/selftest runner/verdict",
+	"cmd/perfplan": "cmd/perfplan/lsp plans report report/chart runner runner/history runner/load runner/observe runner/process runner/result runner/selftest runner/verdict",
 }
 
 // foreignImports says who may import another module, or a part of one: one importer each, so that it can be replaced.

@@ -1,6 +1,10 @@
 package result
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // SchemaVersion is the version of the record this package writes. A new optional key keeps it; any other change raises it.
 const SchemaVersion = 1
@@ -76,6 +80,30 @@ type Environment struct {
 	Commit      string `json:"commit,omitempty"` // of the plan's repository
 	Dirty       bool   `json:"dirty,omitempty"`  // the work tree had changes
 	Fingerprint string `json:"fingerprint"`      // of what makes two machines alike
+}
+
+// Unlike says what makes two machines unlike, of what the fingerprint is about; "" when they are alike.
+func (e Environment) Unlike(o Environment) string {
+	if e.Fingerprint == o.Fingerprint {
+		return ""
+	}
+	var said []string
+	see := func(what, was, is string) {
+		if was != is {
+			said = append(said, fmt.Sprintf("%s %s, here %s", what, was, is))
+		}
+	}
+	see("processor", o.CPUModel, e.CPUModel)
+	see("cores", fmt.Sprint(o.Cores), fmt.Sprint(e.Cores))
+	see("architecture", o.Arch, e.Arch)
+	see("system", o.OS, e.OS)
+	see("kernel", o.Kernel, e.Kernel)
+	gib := func(bytes int64) string { return fmt.Sprintf("%d GiB", (bytes+1<<29)>>30) }
+	see("memory", gib(o.MemoryBytes), gib(e.MemoryBytes))
+	if len(said) == 0 {
+		return "its share of the processor, or its fingerprint"
+	}
+	return strings.Join(said, "; ")
 }
 
 // A Target is a system under test as it was in this run.
