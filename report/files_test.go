@@ -111,6 +111,15 @@ func TestChartsShowTheLimit(t *testing.T) {
 	if got := len(charts["ladder-time"].Bands); got != 4 {
 		t.Errorf("%d bands, want one for each of 4 segments", got)
 	}
+	again := passing()
+	for i := range again.Stages {
+		if l := again.Stages[i].Load; l != nil {
+			l.Rounds, l.RoundStartsNS = 2, []int64{0, 7e9}
+		}
+	}
+	if got := Charts(New(again))["ladder-time"].Bands; len(got) != 2 || got[0].To != 7e9 || got[1].Name != "round 2" {
+		t.Errorf("bands of two rounds: %+v", got)
+	}
 }
 
 // An error with one file does not keep the others from being written.

@@ -113,10 +113,21 @@ func spectrum(name string, d result.Distribution) chart.Series {
 	return s
 }
 
-// bands are the segments of a load stage as stretches of time.
+// bands are the segments of a load stage as stretches of time, or its rounds.
 func bands(l *result.Load) []chart.Band {
-	if l == nil || len(l.Segments) < 2 {
+	if l == nil || len(l.Segments) < 2 && l.Rounds < 2 {
 		return nil
+	}
+	if l.Rounds > 1 {
+		out := make([]chart.Band, 0, l.Rounds)
+		for i, start := range l.RoundStartsNS {
+			end := int64(len(l.Series)) * 1e9
+			if i+1 < len(l.RoundStartsNS) {
+				end = l.RoundStartsNS[i+1]
+			}
+			out = append(out, chart.Band{Name: fmt.Sprintf("round %d", i+1), From: float64(start), To: float64(end)})
+		}
+		return out
 	}
 	out := make([]chart.Band, 0, len(l.Segments))
 	for _, s := range l.Segments {
