@@ -51,11 +51,12 @@ func (r *run) compare(ctx context.Context, st *plans.Stage, c *plans.Compare, re
 		begin := func(which int) {
 			r.opt.Events(CompareProgress{Stage: st, Pair: n + 1, Most: c.Pairs, Version: sides[which].name})
 		}
-		if err := r.pair(ctx, c, sides, &pair, begin); err != nil {
-			return err
-		}
+		err := r.pair(ctx, c, sides, &pair, begin)
 		if ctx.Err() != nil {
-			return nil
+			return nil // whatever it broke off
+		}
+		if err != nil {
+			return err
 		}
 		rec.Comparison.Pairs = append(rec.Comparison.Pairs, pair)
 		if pair.Left == "" {

@@ -113,8 +113,7 @@ func (c *console) calibrate(ctx context.Context, path string, change plans.Optio
 	cal.Noise, cal.SLOs = verdict.Calibrate(p, runs)
 	kept, err := result.WriteCalibration(out, cal)
 	if err != nil {
-		c.warnf("the calibration could not be kept: %v", err)
-		end = fail(exitBroken, "%w", err)
+		end = fail(exitBroken, "the calibration could not be kept: %w", err)
 	}
 	if asJSON {
 		if err := writeJSON(c, cal); err != nil {
