@@ -157,6 +157,9 @@ func (t *test) closed(st *plans.Stage, s plans.SLO) {
 func (t *test) run(ctx context.Context, st *plans.Stage, work plans.Work, f faults.Fault) (*result.Stage, error) {
 	one := *st
 	one.Work, one.Alongside, one.Delay = work, "", 0
+	if l, ok := work.(*plans.Load); ok {
+		one.Extend = min(st.Extend, 3*l.Duration())
+	}
 	p := *t.plan
 	p.Stages = append(warmups(t.plan.Stages, st), &one)
 	t.mu.Lock()
