@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/perfplan/perfplan/plans"
 	"github.com/perfplan/perfplan/runner/result"
@@ -117,14 +118,14 @@ func scattered(n result.Noise, margin float64) result.Noise {
 	return n
 }
 
-// smallest is the smallest change in steps of 1 % that is seen; 0 when none is up to the largest.
+// smallest is the smallest change in steps of 1 % that is seen, as all larger ones are; 0 when none is up to the largest.
 func smallest(isSeen func(change float64) bool) float64 {
-	for step := 1; float64(step)/100 <= mostChange; step++ {
-		if isSeen(float64(step) / 100) {
-			return float64(step) / 100
-		}
+	const steps = int(100 * mostChange)
+	step := 1 + sort.Search(steps, func(i int) bool { return isSeen(float64(i+1) / 100) })
+	if step > steps {
+		return 0
 	}
-	return 0
+	return float64(step) / 100
 }
 
 func logsOf(values []float64) (logs []float64) {
