@@ -187,7 +187,7 @@ func (a *account) offered(due int64) {
 	for a.total.Offered < due {
 		index := a.cursor.Index()
 		offset, segment, _ := a.cursor.Next()
-		a.hosts[index%int64(len(a.hosts))].counts.Offered++
+		a.hosts[a.cfg.Schedule.Own(index)%int64(len(a.hosts))].counts.Offered++
 		if segment > a.segment {
 			for _, p := range a.parts {
 				p.sealTo(segment, a.spare)

@@ -32,7 +32,9 @@ func (q *ledger) boundHosts(s *schedule.Schedule, most int) {
 }
 
 // lineOf is where the arrival of that index belongs.
-func (q *ledger) lineOf(index int64) *line { return &q.lines[index%int64(len(q.lines))] }
+func (q *ledger) lineOf(index int64) *line {
+	return &q.lines[q.schedule.Own(index)%int64(len(q.lines))]
+}
 
 // room tells whether the bounds let an arrival of the line be sent.
 func (q *ledger) room(ln *line) bool {

@@ -49,7 +49,7 @@ const (
 
 // Config is what to send, when, and within which bounds.
 type Config struct {
-	Hosts    []Host         // from Resolve; arrival i goes to host i mod len(Hosts)
+	Hosts    []Host         // from Resolve; arrival i of the schedule, or of its share, goes to host i mod len(Hosts)
 	Request  *plans.Request // of all arrivals, unless there is a Mix
 	Mix      []Share        // requests of one target that arrivals draw from; the record has each of them apart
 	Flows    []FlowShare    // that arrivals draw instead; Mix has the requests of their steps then, weights have no meaning

@@ -50,7 +50,7 @@ func newMix(cfg *Config) (*mix, error) {
 		k := kind{Request: s.Request, number: int32(i)}
 		var err error
 		for _, d := range s.Data {
-			if n := max(cfg.Schedule.Len(), cfg.MaxArrivals); d.Order == plans.Unique && n > d.Len() {
+			if n := max(cfg.Schedule.Whole(), cfg.MaxArrivals); d.Order == plans.Unique && n > d.Len() {
 				m.close()
 				return nil, fmt.Errorf("request %q: %d arrivals, but data %q has %d rows, each of which is sent once", s.Name, n, d.Name, d.Len())
 			}

@@ -21,6 +21,7 @@ type job struct {
 // takes no memory and keeps every intended time.
 type ledger struct {
 	mu       sync.Mutex
+	schedule *schedule.Schedule
 	hosts    int64
 	max      int
 	drop     bool
@@ -47,7 +48,7 @@ type ledger struct {
 
 func newLedger(s *schedule.Schedule, hosts, maxInFlight int, drop bool) *ledger {
 	spans := s.Segments()
-	q := &ledger{hosts: int64(hosts), max: maxInFlight, drop: drop, feed: *s.Cursor(), lines: make([]line, 1), quiet: make(chan struct{})}
+	q := &ledger{schedule: s, hosts: int64(hosts), max: maxInFlight, drop: drop, feed: *s.Cursor(), lines: make([]line, 1), quiet: make(chan struct{})}
 	q.level.area = make([]float64, len(spans))
 	for _, span := range spans {
 		q.level.ends = append(q.level.ends, int64(span.End))
@@ -67,7 +68,7 @@ func (q *ledger) advance() {
 func (q *ledger) jobAt(c *schedule.Cursor) (j job, ok bool) {
 	index := c.Index()
 	offset, segment, ok := c.Next()
-	return job{index: index, intended: int64(offset), segment: int32(segment), host: int32(index % q.hosts)}, ok
+	return job{index: index, intended: int64(offset), segment: int32(segment), host: int32(q.schedule.Own(index) % q.hosts)}, ok
 }
 
 // A seat makes one request at a time, to one host.

@@ -59,7 +59,7 @@ func (u *users) run(i int) {
 		if !p.rest(intended) || p.halted.Load() {
 			return
 		}
-		index := u.arrived.Add(1) - 1
+		index := p.cfg.Schedule.Index(u.arrived.Add(1) - 1)
 		if most := p.cfg.MaxArrivals; most > 0 && index >= most {
 			p.stopOffering()
 			return

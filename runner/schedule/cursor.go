@@ -25,14 +25,14 @@ type Cursor struct {
 
 // Cursor returns a cursor before the first arrival.
 func (s *Schedule) Cursor() *Cursor {
-	c := &Cursor{s: s, stride: 1}
+	c := &Cursor{s: s, next: s.part, stride: s.parts}
 	if s.arrivals == Poisson {
 		c.p = newProcess(s.seed, s.total(), 0)
 	}
 	return c
 }
 
-// Shard returns a cursor over share i of n: arrivals i, i+n, i+2n and so on.
+// Shard returns a cursor over share i of n: arrivals i, i+n, i+2n and so on of those that the schedule has.
 // The n shares together are the whole schedule, each arrival once, and their
 // sizes differ by at most one. Generators that take one share each need not
 // talk to each other. It returns an error unless 0 <= i < n.
@@ -41,7 +41,7 @@ func (s *Schedule) Shard(i, n int) (*Cursor, error) {
 		return nil, fmt.Errorf("schedule: got share %d of %d, want 0 to the number of shares less 1", i, n)
 	}
 	c := s.Cursor()
-	c.next, c.stride = int64(i), int64(n)
+	c.next, c.stride = s.Index(int64(i)), s.parts*int64(n)
 	return c, nil
 }
 

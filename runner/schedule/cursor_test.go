@@ -75,6 +75,77 @@ func TestShardsAreTheWhole(t *testing.T) { // C-19, C-35
 	}
 }
 
+// Shares of a schedule are schedules: their segments add up, and loops share them in turn.
+func TestParts(t *testing.T) { // C-19, C-35
+	t.Parallel()
+	for _, a := range []Arrivals{Uniform, Poisson} {
+		s := mustNew(t, []Segment{ramp(1, 100, 2*time.Second), hold(97, 3*time.Second), ramp(50, 0, time.Second)}, a, 5)
+		whole := offsets(t, s)
+		for _, n := range []int{1, 2, 3, 7, 1000} {
+			var union []time.Duration
+			counts := make([]int64, 3)
+			for i := range n {
+				p, err := s.Part(i, n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				own := drain(p.Cursor())
+				if int64(len(own)) != p.Len() || p.Whole() != s.Len() || p.Duration() != s.Duration() {
+					t.Fatalf("%v, share %d of %d: %d arrivals, Len %d of %d", a, i, n, len(own), p.Len(), p.Whole())
+				}
+				var loops []time.Duration
+				for k := range 2 {
+					c, err := p.Shard(k, 2)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for {
+						index := c.Index()
+						at, _, ok := c.Next()
+						if !ok {
+							break
+						}
+						if at != s.At(index) || p.Index(p.Own(index)) != index || p.Own(index)%2 != int64(k) {
+							t.Fatalf("%v: loop %d of share %d of %d: arrival %d at %v, want %v", a, k, i, n, index, at, s.At(index))
+						}
+						loops = append(loops, at)
+					}
+				}
+				if slices.Sort(loops); !slices.Equal(loops, own) {
+					t.Fatalf("%v: loops of share %d of %d have %d arrivals, want %d", a, i, n, len(loops), len(own))
+				}
+				first := int64(0)
+				for k, sp := range p.Segments() {
+					if sp.First != first || math.Abs(sp.From*float64(n)-s.Segments()[k].From) > 1e-9 {
+						t.Errorf("segment %d of share %d of %d: first %d from %v/s, want %d", k, i, n, sp.First, sp.From, first)
+					}
+					first += sp.Count
+					counts[k] += sp.Count
+				}
+				union = append(union, own...)
+			}
+			if slices.Sort(union); !slices.Equal(union, whole) {
+				t.Errorf("%v in %d shares: %d arrivals, not the %d of the whole", a, n, len(union), len(whole))
+			}
+			for k, sp := range s.Segments() {
+				if counts[k] != sp.Count {
+					t.Errorf("%v in %d shares: %d arrivals in segment %d, want %d", a, n, counts[k], k, sp.Count)
+				}
+			}
+		}
+	}
+	s := mustNew(t, []Segment{hold(10, time.Second)}, Uniform, 0)
+	p, _ := s.Part(1, 2)
+	for _, bad := range [][2]int{{0, 0}, {-1, 3}, {3, 3}} {
+		if _, err := s.Part(bad[0], bad[1]); err == nil {
+			t.Errorf("Part(%d, %d) has no error", bad[0], bad[1])
+		}
+	}
+	if _, err := p.Part(0, 2); err == nil {
+		t.Error("a share of a share has no error")
+	}
+}
+
 func TestShardEdges(t *testing.T) {
 	t.Parallel()
 	s := mustNew(t, []Segment{hold(10, time.Second)}, Uniform, 0)

@@ -84,6 +84,9 @@ type Schedule struct {
 	areas    [][]float64     // of spans with points: the integral up to each
 	trace    []time.Duration // the offsets of recorded arrivals; nil: there are none
 	blocks   []int64         // poisson: arrivals before each block of R, see poisson.go
+
+	// A share has the arrivals part, part+parts, part+2·parts and so on of all; parts is at least 1.
+	part, parts int64
 }
 
 // New makes the schedule of segs, in order. It refuses an empty profile, rates
@@ -102,7 +105,7 @@ func New(segs []Segment, a Arrivals, seed uint64) (*Schedule, error) {
 	if len(segs) == 0 {
 		return nil, fmt.Errorf("schedule: got no segments, want at least one")
 	}
-	s := &Schedule{arrivals: a, seed: seed, integral: []float64{0}}
+	s := &Schedule{arrivals: a, seed: seed, integral: []float64{0}, parts: 1}
 	var end time.Duration
 	for i, seg := range segs {
 		if err := check(seg); err != nil {
@@ -171,7 +174,31 @@ func wholeUp(r float64) int64 {
 }
 
 // Len returns the exact number of arrivals. A poisson schedule may have none.
-func (s *Schedule) Len() int64 { return s.len }
+func (s *Schedule) Len() int64 { return s.own(s.len) }
+
+// Whole returns the number of arrivals of all shares together.
+func (s *Schedule) Whole() int64 { return s.len }
+
+// Part returns share i of n as a schedule of its own: arrivals i, i+n, i+2n and so on, at their times and with their indexes in
+// the whole. The n shares together are the whole schedule, each arrival once, so generators that take one each need not talk to
+// each other. It returns an error unless 0 <= i < n, and for a share of a share.
+func (s *Schedule) Part(i, n int) (*Schedule, error) {
+	if i < 0 || i >= n || s.parts != 1 {
+		return nil, fmt.Errorf("schedule: got share %d of %d of share %d of %d, want 0 to the number of shares less 1 of a whole", i, n, s.part, s.parts)
+	}
+	c := *s
+	c.part, c.parts = int64(i), int64(n)
+	return &c, nil
+}
+
+// Index returns the index in the whole of the i-th arrival of this share.
+func (s *Schedule) Index(i int64) int64 { return s.part + i*s.parts }
+
+// Own returns which of this share's arrivals has an index in the whole, from 0.
+func (s *Schedule) Own(index int64) int64 { return index / s.parts }
+
+// own is how many arrivals of this share are before an index in the whole.
+func (s *Schedule) own(index int64) int64 { return max(0, (index-s.part+s.parts-1)/s.parts) }
 
 // First returns the schedule without its arrivals from the n-th on, counted from 0; its segments and its length stay.
 func (s *Schedule) First(n int64) *Schedule {
@@ -188,8 +215,25 @@ func (s *Schedule) First(n int64) *Schedule {
 // Duration returns the length of the stage.
 func (s *Schedule) Duration() time.Duration { return s.spans[len(s.spans)-1].End }
 
-// Segments returns the segments with their places, in order.
-func (s *Schedule) Segments() []Span { return slices.Clone(s.spans) }
+// Segments returns the segments with their places, in order. Those of a share have its part of the rate, and count its own
+// arrivals.
+func (s *Schedule) Segments() []Span {
+	spans := slices.Clone(s.spans)
+	if s.parts == 1 {
+		return spans
+	}
+	for i := range spans {
+		sp := &spans[i]
+		end := s.own(sp.First + sp.Count)
+		sp.First = s.own(sp.First)
+		sp.Count = end - sp.First
+		sp.From, sp.To, sp.Points = sp.From/float64(s.parts), sp.To/float64(s.parts), slices.Clone(sp.Points)
+		for k := range sp.Points {
+			sp.Points[k].Rate /= float64(s.parts)
+		}
+	}
+	return spans
+}
 
 // SegmentOf returns the index of the segment that offset falls into, or -1 when
 // it is before the start or not before the end.
@@ -206,7 +250,7 @@ func (s *Schedule) SegmentOf(offset time.Duration) int {
 	return i - 1
 }
 
-// At returns the offset of arrival i from the start of the stage, to the
+// At returns the offset of arrival i of the whole from the start of the stage, to the
 // nearest ns. Offsets never fall as i rises. It returns -1 when i is not in
 // [0, Len). It takes some ns for uniform arrivals and some 20 µs for poisson
 // ones; a Cursor is the quick way through many.

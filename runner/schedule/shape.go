@@ -103,5 +103,5 @@ func NewTrace(name string, offsets []time.Duration, over time.Duration) (*Schedu
 		return nil, fmt.Errorf("schedule: got rate %v/s, want at most %.0g/s", rate, MaxRate)
 	}
 	seg := Segment{Name: name, From: rate, To: rate, Over: over}
-	return &Schedule{trace: offsets, spans: []Span{{Segment: seg, End: over, Count: n}}, integral: []float64{0, float64(n)}, len: n}, nil
+	return &Schedule{trace: offsets, spans: []Span{{Segment: seg, End: over, Count: n}}, integral: []float64{0, float64(n)}, len: n, parts: 1}, nil
 }
